@@ -1,0 +1,23 @@
+"""Graph-level anomaly detection that transfers between domains."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphglass.graphs.graph_set import GraphSet, concatenate
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it. Loaded on first use, so that `import graphglass` stays instant.
+_HOMES = {
+    "GraphSet": "graphglass.graphs.graph_set",
+    "concatenate": "graphglass.graphs.graph_set",
+}
+
+__all__ = ["GraphSet", "concatenate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'graphglass' has no attribute {name!r}")

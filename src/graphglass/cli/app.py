@@ -1,0 +1,53 @@
+"""The `glass` command: a table of commands, each loaded when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from graphglass.errors import GlassError
+
+# One command, one module with a Typer object called `app`. The text is the line in `glass --help`.
+COMMANDS = {
+    "describe": "The structural profile of every graph.",
+}
+
+
+class LazyGroup(TyperGroup):
+    """Imports a command's module only when that command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"graphglass.cli.{name.replace('-', '_')}")
+        command = get_command(module.app)
+        command.name, command.short_help = name, COMMANDS[name]
+        return command
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def glass() -> None:
+    """Graph-level anomaly detection that transfers between domains."""
+
+
+def main() -> None:
+    """Entry point: expected errors become one line on standard error and exit code 2."""
+    try:
+        app()
+    except GlassError as error:
+        typer.echo(f"glass: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("glass: interrupted", err=True)
+        sys.exit(130)

@@ -1,0 +1,104 @@
+"""Every exception GraphGlass raises on purpose.
+
+GlassError
+├── InputError (ValueError)          what the caller handed in cannot be used
+│   ├── GraphError                     one graph or record is malformed
+│   ├── FormatError                    a file is not in the format it claims
+│   ├── LimitError                     an input is larger than the limits allow
+│   ├── SchemaError                    attributes or columns do not fit what the model or reader expects
+│   └── ParameterError                 a setting has a value outside its range
+├── MissingExtraError (ImportError)  an optional dependency is not installed; names the extra
+├── DataError                        a named dataset is absent or does not match its checksum
+├── EncoderError                     a text encoder cannot be loaded, reached, or returned unusable rows
+├── NotFittedError                   a method that needs `fit` was called before it
+├── ArtifactError                    a saved model is missing, altered, truncated or of another version
+├── BenchError                       a benchmark request or results folder is inconsistent
+├── PrivacyError                     a private release is refused
+│   ├── BudgetError                    the ledger has too little budget left
+│   └── LedgerError                    the ledger is damaged, tampered with or rolled back
+├── ServeError                       the service is misconfigured
+└── ClusterError                     a scheduler or worker cannot do the work
+
+Messages say what was expected, what was found and what to do.
+"""
+
+
+class GlassError(Exception):
+    """Base of every GraphGlass exception."""
+
+
+class InputError(GlassError, ValueError):
+    """What the caller handed in cannot be used."""
+
+
+class GraphError(InputError):
+    """One graph or record is malformed."""
+
+
+class FormatError(InputError):
+    """A file is not in the format it claims."""
+
+
+class LimitError(InputError):
+    """An input is larger than the limits allow."""
+
+
+class SchemaError(InputError):
+    """Attributes or columns do not fit what the model or reader expects."""
+
+
+class ParameterError(InputError):
+    """A setting has a value outside its range."""
+
+    def __init__(self, owner: str, name: str, expected: str, found: object) -> None:
+        super().__init__(f"The '{name}' parameter of {owner} must be {expected}. Got {found!r} instead.")
+
+
+class MissingExtraError(GlassError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, capability: str, extra: str) -> None:
+        super().__init__(
+            f"{capability} needs an optional dependency that is not installed. "
+            f"Install it with: pip install 'graphglass[{extra}]'"
+        )
+
+
+class DataError(GlassError):
+    """A named dataset is absent or does not match its checksum."""
+
+
+class EncoderError(GlassError):
+    """A text encoder cannot be loaded, reached, or returned unusable rows."""
+
+
+class NotFittedError(GlassError):
+    """A method that needs `fit` was called before it."""
+
+
+class ArtifactError(GlassError):
+    """A saved model is missing, altered, truncated or of another version."""
+
+
+class BenchError(GlassError):
+    """A benchmark request or results folder is inconsistent."""
+
+
+class PrivacyError(GlassError):
+    """A private release is refused."""
+
+
+class BudgetError(PrivacyError):
+    """The ledger has too little budget left."""
+
+
+class LedgerError(PrivacyError):
+    """The ledger is damaged, tampered with or rolled back."""
+
+
+class ServeError(GlassError):
+    """The service is misconfigured."""
+
+
+class ClusterError(GlassError):
+    """A scheduler or worker cannot do the work."""
