@@ -1,0 +1,1 @@
+"""The benchmark: named protocols, records that can be rebuilt into tables, every method behind one contract."""

@@ -1,0 +1,104 @@
+"""Every method the benchmark can run, by name, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import BenchError
+from graphglass.graphs import GraphSet
+
+
+class Detector(Protocol):
+    """What a method must offer; a higher score means more anomalous."""
+
+    def fit(self, graphs: GraphSet) -> Self:
+        """Learn from normal graphs alone."""
+
+    def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """One score per graph, (graphs,)."""
+
+
+Factory = Callable[[int], Detector]
+
+
+def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
+    """A factory that imports ``module:Class`` on first use.
+
+    Parameters
+    ----------
+    seeded : bool
+        Whether the class takes ``random_state``; the seed of the cell is handed to it.
+    options
+        Keyword arguments of the class, the same for every dataset.
+    """
+    module, _, name = home.partition(":")
+
+    def build(seed: int) -> Detector:
+        extra = {"random_state": seed} if seeded else {}
+        detector: Detector = getattr(import_module(module), name)(**options, **extra)
+        return detector
+
+    return build
+
+
+# One line per row of a table, in the order the tables show them.
+METHODS: dict[str, Factory] = {
+    "glass": lazy("graphglass.detector:GLASS"),
+    "glass-paper": lazy("graphglass.detector:GLASS", preset="paper"),
+    "size-knn": lazy("graphglass.baselines.knn:SizeKNN", seeded=False),
+    "structure-knn": lazy("graphglass.baselines.knn:StructureKNN", seeded=False),
+    "wl-cosine-knn": lazy("graphglass.baselines.knn:WLCosineKNN", seeded=False),
+    "pk-svm": lazy("graphglass.baselines.kernels:PropagationSVM"),
+    "pk-if": lazy("graphglass.baselines.kernels:PropagationForest"),
+    "wl-svm": lazy("graphglass.baselines.kernels:WLSVM", seeded=False),
+    "wl-if": lazy("graphglass.baselines.kernels:WLForest"),
+}
+
+TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn")
+KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
+
+
+def factory(name: str) -> Factory:
+    """The factory of a method.
+
+    Raises
+    ------
+    BenchError
+        If no method has that name; the message names the nearest one.
+    """
+    if name not in METHODS:
+        close = get_close_matches(name, METHODS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise BenchError(f"Unknown method {name!r}.{hint} The methods are: {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def in_table_order(names: Iterable[str]) -> list[str]:
+    """Method names in registry order; names of other origin follow alphabetically."""
+    order = {name: place for place, name in enumerate(METHODS)}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def configuration(detector: Detector) -> dict[str, Any]:
+    """The settings a detector was built with, as JSON values."""
+    reader = getattr(detector, "get_params", None)
+    settings = reader() if reader is not None else {}
+    return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)
