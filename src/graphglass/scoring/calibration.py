@@ -1,0 +1,28 @@
+"""From a score to a p-value and a decision, using the leave-one-out scores of the references."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import ParameterError
+
+
+def conformal_p_values(scores: NDArray[np.float64], reference_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """p = (1 + #{reference score >= s}) / (n + 1): the chance that a normal graph scores this high or higher."""
+    ordered = np.sort(reference_scores)
+    at_least = len(ordered) - np.searchsorted(ordered, scores, side="left")
+    return (1 + at_least) / (len(ordered) + 1)
+
+
+def benjamini_hochberg(p_values: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+    """Select graphs so that on average at most a share ``alpha`` of the selected are normal."""
+    if not 0 < alpha < 1:
+        raise ParameterError("benjamini_hochberg", "alpha", "between 0 and 1", alpha)
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    passing = np.flatnonzero(p_values[order] <= alpha * np.arange(1, count + 1) / count)
+    selected = np.zeros(count, dtype=bool)
+    if passing.size:
+        selected[order[: passing[-1] + 1]] = True
+    return selected

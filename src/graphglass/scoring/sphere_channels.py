@@ -1,0 +1,52 @@
+"""The paper's channels: angular k-NN and vMF density of one code on the sphere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.scoring.evidence import Evidence
+from graphglass.sphere.neighbours import mean_distance, nearest
+from graphglass.sphere.vmf import kde_score
+
+
+class SphereChannel:
+    """Mean cosine distance to the k nearest references in one code, such as ``graph:64`` (eq:knn_distance)."""
+
+    def __init__(self, name: str, k: int = 5) -> None:
+        self.name = name
+        self.k = k
+        self.rows = np.zeros((0, 1), np.float32)
+
+    def fit(self, references: Evidence) -> None:
+        self.rows = references.codes[self.name]
+
+    def distances(self, queries: Evidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        similarities, indices = nearest(queries.codes[self.name], self.rows, self.k)
+        return mean_distance(similarities), indices
+
+    def leave_one_out(self) -> NDArray[np.float64]:
+        return mean_distance(nearest(self.rows, self.rows, self.k, exclude_self=True)[0])
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {"rows": self.rows}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        self.rows = state["rows"]
+
+
+class DensityChannel(SphereChannel):
+    """Negative log vMF kernel density in one code (eq:vmfkde)."""
+
+    def __init__(self, name: str, concentration: float) -> None:
+        super().__init__(name, k=1)
+        self.concentration = concentration
+
+    def distances(self, queries: Evidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        rows = queries.codes[self.name]
+        return kde_score(rows, self.rows, self.concentration), nearest(rows, self.rows, 1)[1]
+
+    def leave_one_out(self) -> NDArray[np.float64]:
+        return kde_score(self.rows, self.rows, self.concentration, exclude_self=True)
