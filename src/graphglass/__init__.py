@@ -5,16 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet, concatenate
+    from graphglass.language.graphdp import GraphDP, graphdp
+    from graphglass.language.text_encoder import load_encoder
 
 __version__ = "0.1.0"
 
 # Public name -> module that defines it. Loaded on first use, so that `import graphglass` stays instant.
 _HOMES = {
+    "GraphDP": "graphglass.language.graphdp",
+    "graphdp": "graphglass.language.graphdp",
+    "load_encoder": "graphglass.language.text_encoder",
     "GraphSet": "graphglass.graphs.graph_set",
     "concatenate": "graphglass.graphs.graph_set",
 }
 
-__all__ = ["GraphSet", "concatenate"]
+__all__ = ["GraphDP", "GraphSet", "concatenate", "graphdp", "load_encoder"]
 
 
 def __getattr__(name: str) -> Any:
