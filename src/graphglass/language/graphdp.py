@@ -77,8 +77,7 @@ class PromptContext:
         check(
             "trusted_normal",
             self.trusted_normal is None or (self.trusted_normal is True and self.phase == "few-shot-reference"),
-            "True in the phase few-shot-reference, otherwise None: a prompt never states whether a graph is
-            anomalous",
+            "True in the phase few-shot-reference, otherwise None: a prompt never says whether a graph is normal",
         )
         known = self.instruction is None or self.instruction in INSTRUCTIONS
         check("instruction", known, f"one of {', '.join(INSTRUCTIONS)} or None")
