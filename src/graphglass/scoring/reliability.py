@@ -16,7 +16,8 @@ def fixed_weights(slices: Sequence[int]) -> dict[str, float]:
     """w_s proportional to log D_s, graph and text halves equal: the ablation's rule."""
     logs = np.log(np.asarray(slices, dtype=np.float64))
     shares = logs / logs.sum()
-    return {f"{view}:{size}": share / 2 for size, share in zip(slices, shares, strict=True) for view in ("graph", "text")}
+    pairs = zip(slices, shares, strict=True)
+    return {f"{view}:{size}": share / 2 for size, share in pairs for view in ("graph", "text")}
 
 
 def reliability_weights(codes: Mapping[str, NDArray[np.float32]], slices: Sequence[int], k: int) -> dict[str, float]:

@@ -20,8 +20,8 @@ def nearest(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The ``k`` most similar references of each query by inner product.
 
-    Candidates come from a blocked single-precision product; their similarities are then computed in double precision and
-    sorted by (similarity, reference index), so that a query's answer does not depend on its batch.
+    Candidates come from a blocked single-precision product; their similarities are then computed in double precision
+    and sorted by (similarity, reference index), so that a query's answer does not depend on its batch.
 
     Parameters
     ----------

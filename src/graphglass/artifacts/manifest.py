@@ -1,0 +1,61 @@
+"""The manifest: what a saved directory holds, and the single point at which a save takes effect."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from graphglass.errors import ArtifactError
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One stored file: its name on disk, size and sha256."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Kind and format version of an artifact, and its files by role (``encoder``, ``references``, ...)."""
+
+    kind: str
+    version: int
+    written_by: str
+    entries: dict[str, Entry]
+
+    def to_json(self) -> str:
+        files = {role: vars(entry) for role, entry in sorted(self.entries.items())}
+        body = {"kind": self.kind, "version": self.version, "written_by": self.written_by, "files": files}
+        return json.dumps(body, indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: bytes, *, kind: str, where: str) -> Manifest:
+        try:
+            body: dict[str, Any] = json.loads(text)
+            entries = {role: Entry(**entry) for role, entry in body["files"].items()}
+            manifest = cls(body["kind"], body["version"], body["written_by"], entries)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}). Save the artifact again.") from error
+        if manifest.kind != kind:
+            raise ArtifactError(f"{where} holds a {manifest.kind!r}, but a {kind!r} was expected.")
+        if manifest.version != VERSION:
+            raise ArtifactError(
+                f"{where} has format version {manifest.version}; this release of GraphGlass reads version {VERSION}. "
+                f"It was written by GraphGlass {manifest.written_by}: use that release, or fit and save again."
+            )
+        for entry in entries.values():
+            if not isinstance(entry.file, str) or "/" in entry.file or "\\" in entry.file or entry.file.startswith("."):
+                raise ArtifactError(f"{where}/{MANIFEST} names a file outside the directory: {entry.file!r}.")
+        return manifest
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,94 @@
+"""Write an artifact directory so that a reader sees the old state or the new one, never a mixture."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save as to_safetensors
+
+from graphglass import __version__
+from graphglass.artifacts.manifest import MANIFEST, VERSION, Entry, Manifest, digest
+from graphglass.errors import ArtifactError
+
+Tensors = Mapping[str, NDArray[Any]]
+
+
+def save_artifact(
+    path: str | Path, kind: str, *, tensors: Mapping[str, Tensors], documents: Mapping[str, Any]
+) -> Manifest:
+    """Write tensors as safetensors and documents as JSON, each under a name made from its content.
+
+    The manifest is replaced last and at once, so it is the point at which the save takes effect; older files are
+    removed after it. A crash or a full disk leaves the previous artifact readable.
+    """
+    directory = Path(path)
+    if directory.exists() and not directory.is_dir():
+        raise ArtifactError(f"{directory} is a file; an artifact needs a directory of its own.")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / MANIFEST).is_file():
+        raise ArtifactError(f"{directory} holds other files. Choose a new directory, or one that an artifact is in.")
+    contents = {f"{role}.safetensors": to_safetensors(_contiguous(role, group)) for role, group in tensors.items()}
+    contents |= {f"{role}.json": _json(role, document) for role, document in documents.items()}
+    entries = {}
+    written: list[Path] = []
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            role, suffix = name.split(".")
+            sha256 = digest(content)
+            file = f"{role}-{sha256[:12]}.{suffix}"
+            if not (directory / file).exists():
+                written.append(directory / file)
+            _write(directory / file, content)
+            entries[role] = Entry(file, len(content), sha256)
+        manifest = Manifest(kind, VERSION, __version__, entries)
+        _write(directory / MANIFEST, manifest.to_json().encode())
+    except OSError as error:
+        for leftover in written:
+            leftover.unlink(missing_ok=True)
+        raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
+    kept = {entry.file for entry in entries.values()} | {MANIFEST}
+    for stale in directory.iterdir():
+        if stale.name not in kept and _is_ours(stale.name):
+            stale.unlink(missing_ok=True)
+    return manifest
+
+
+def _is_ours(name: str) -> bool:
+    stem, _, suffix = name.rpartition(".")
+    mark = stem.rpartition("-")[2]
+    return suffix in {"safetensors", "json"} and len(mark) == 12 and set(mark) <= set("0123456789abcdef")
+
+
+def _contiguous(role: str, group: Tensors) -> dict[str, NDArray[Any]]:
+    ready = {}
+    for name, value in group.items():
+        array = np.ascontiguousarray(value)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ArtifactError(f"{role}/{name} has NaN or infinite values and is not saved. Fit the model again.")
+        ready[name] = array
+    return ready
+
+
+def _json(role: str, document: Any) -> bytes:
+    try:
+        return json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ArtifactError(f"{role} cannot be written as JSON: {error}.") from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
