@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet, concatenate
     from graphglass.language.graphdp import GraphDP, graphdp
     from graphglass.language.text_encoder import load_encoder
+    from graphglass.structure.profile import StructureProfile, profile
 
 __version__ = "0.1.0"
 
@@ -17,9 +18,11 @@ _HOMES = {
     "load_encoder": "graphglass.language.text_encoder",
     "GraphSet": "graphglass.graphs.graph_set",
     "concatenate": "graphglass.graphs.graph_set",
+    "StructureProfile": "graphglass.structure.profile",
+    "profile": "graphglass.structure.profile",
 }
 
-__all__ = ["GraphDP", "GraphSet", "concatenate", "graphdp", "load_encoder"]
+__all__ = ["GraphDP", "GraphSet", "StructureProfile", "concatenate", "graphdp", "load_encoder", "profile"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,42 @@
+"""Degrees of nodes and of their neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True, nogil=True)
+def neighbour_degrees(indptr: NDArray[np.int64], neighbours: NDArray[np.int32], out: NDArray[np.float64]) -> None:
+    """Write degree and neighbour-degree minimum, mean, maximum and deviation of one graph: first half of eq:ltd.
+
+    The deviation is the population one. Sums run over integers, so the result is the same bit for bit in any node
+    order. An isolated node has zeros.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,)
+        Where each node's neighbours start in ``neighbours``; need not begin at 0.
+    neighbours : int32
+        Neighbour indices local to the graph.
+    out : float64 (n, at least 5)
+        Columns 0 to 4 are written.
+    """
+    for v in range(len(indptr) - 1):
+        degree = indptr[v + 1] - indptr[v]
+        out[v, 0] = degree
+        if degree == 0:
+            out[v, 1:5] = 0.0
+            continue
+        total, squares, low, high = 0, 0, np.int64(2**62), np.int64(0)
+        for e in range(indptr[v], indptr[v + 1]):
+            u = neighbours[e]
+            d = indptr[u + 1] - indptr[u]
+            total += d
+            squares += d * d
+            low, high = min(low, d), max(high, d)
+        out[v, 1] = low
+        out[v, 2] = total / degree
+        out[v, 3] = high
+        out[v, 4] = np.sqrt((degree * squares - total * total) / (degree * degree)) if high > low else 0.0
