@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet, concatenate
+    from graphglass.graphs.read import read_graphs, read_report
+    from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.language.graphdp import GraphDP, graphdp
     from graphglass.language.text_encoder import load_encoder
     from graphglass.structure.profile import StructureProfile, profile
@@ -18,11 +20,25 @@ _HOMES = {
     "load_encoder": "graphglass.language.text_encoder",
     "GraphSet": "graphglass.graphs.graph_set",
     "concatenate": "graphglass.graphs.graph_set",
+    "load_dataset": "graphglass.graphs.tu_catalogue",
+    "read_graphs": "graphglass.graphs.read",
+    "read_report": "graphglass.graphs.read",
     "StructureProfile": "graphglass.structure.profile",
     "profile": "graphglass.structure.profile",
 }
 
-__all__ = ["GraphDP", "GraphSet", "StructureProfile", "concatenate", "graphdp", "load_encoder", "profile"]
+__all__ = [
+    "GraphDP",
+    "GraphSet",
+    "StructureProfile",
+    "concatenate",
+    "graphdp",
+    "load_dataset",
+    "load_encoder",
+    "profile",
+    "read_graphs",
+    "read_report",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,5 +2,8 @@
 
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.limits import Limits
+from graphglass.graphs.read import read_graphs, read_report
+from graphglass.graphs.tu_catalogue import load_dataset
 
-__all__ = ["GraphSet", "canonical_graph_set", "concatenate"]
+__all__ = ["GraphSet", "Limits", "canonical_graph_set", "concatenate", "load_dataset", "read_graphs", "read_report"]

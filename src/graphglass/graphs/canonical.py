@@ -90,10 +90,8 @@ def canonical_graph_set(
         broken = np.flatnonzero(~np.isfinite(values).all(axis=1))
         if broken.size:
             graph = int(graph_of[broken[0]])
-            raise GraphError(
-                f"Node {int(broken[0] - offsets[graph])} of graph {names[graph]!r} has a NaN or infinite attribute. "
-                "Replace or drop such values before reading."
-            )
+            place = f"Node {int(broken[0] - offsets[graph])} of graph {names[graph]!r}"
+            raise GraphError(f"{place} has a NaN or infinite attribute. Replace or drop such values before reading.")
     return GraphSet(
         node_offsets=offsets,
         neighbour_offsets=adjacency.indptr.astype(np.int64),

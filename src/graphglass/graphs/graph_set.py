@@ -19,7 +19,8 @@ REMOVED = ("self_loops", "multi_edges", "one_way")
 class GraphSet:
     """A set of undirected simple graphs held column by column.
 
-    Build one with :func:`graphglass.graphs.canonical.canonical_graph_set` or a reader; the constructor only checks shapes.
+    Build one with :func:`graphglass.graphs.canonical.canonical_graph_set` or a reader; the constructor only checks
+    shapes.
 
     Attributes
     ----------

@@ -1,0 +1,57 @@
+"""Zip archives opened without trust: nothing is extracted, sizes and names are checked before a byte is unpacked."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from graphglass.errors import FormatError, LimitError
+from graphglass.graphs.limits import Limits
+
+_SMALL = 64 << 20  # an archive that unpacks to less cannot exhaust memory, whatever its ratio
+
+
+@contextmanager
+def open_archive(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """The archive, after its table of contents was checked against `limits`.
+
+    Raises
+    ------
+    FormatError
+        If it is truncated, damaged, encrypted, or a member's name leaves the archive.
+    LimitError
+        If it would unpack to more than the limits allow.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_members(path, archive.infolist(), limits)
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise FormatError(
+            f"{path.name} is not a readable zip archive ({error}). It may be truncated: fetch or copy it again."
+        ) from error
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo], limits: Limits) -> None:
+    limits.check("max_zip_entries", len(members), f"Members of {path.name}")
+    declared = sum(member.file_size for member in members)
+    limits.check("max_zip_bytes", declared, f"Unpacked bytes of {path.name}")
+    compressed = max(path.stat().st_size, 1)
+    if declared > _SMALL and declared > limits.max_zip_ratio * compressed:
+        raise LimitError(
+            f"{path.name} would unpack to {declared:,} bytes, {declared // compressed} times its size; "
+            f"the limit max_zip_ratio is {limits.max_zip_ratio}. This is how a zip bomb looks, so it is refused."
+        )
+    for member in members:
+        name = member.filename
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        if name.startswith(("/", "\\")) or ".." in parts or ":" in name:
+            raise FormatError(f"{path.name} holds a member whose path leaves the archive: {name!r}. It is refused.")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise FormatError(f"{path.name} holds a symbolic link: {name!r}. It is refused.")
+        if member.flag_bits & 0x1:
+            raise FormatError(f"{path.name} is encrypted ({name!r}). Unpack it yourself and read the folder.")

@@ -1,0 +1,70 @@
+"""What a reader left out, and why; everything else keeps its id and its row."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graphglass.errors import GraphError
+from graphglass.graphs.graph_set import GraphSet
+
+logger = logging.getLogger("graphglass")
+
+
+@dataclass(frozen=True)
+class Reject:
+    """One record that was left out.
+
+    Attributes
+    ----------
+    position : int
+        Line of the file (from 1) where the record, or what is wrong with it, stands; for objects in memory the place
+        in the list (from 0).
+    id : str
+    reason : str
+    """
+
+    position: int
+    id: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.position}: {self.id!r}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ReadResult:
+    """The graphs that could be read, and the records that could not."""
+
+    graphs: GraphSet
+    rejects: tuple[Reject, ...] = ()
+
+    def summary(self) -> str:
+        """One paragraph for people: how many were kept and left out, and the first reasons."""
+        lines = [f"read {len(self.graphs)} graphs, left out {len(self.rejects)}"]
+        lines += [f"  line {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:5]]
+        if len(self.rejects) > 5:
+            lines.append(f"  and {len(self.rejects) - 5} more; read_report() gives all of them")
+        return "\n".join(lines)
+
+
+@dataclass
+class RejectLog:
+    """Collects rejects while reading; a strict one raises at the first."""
+
+    strict: bool = False
+    entries: list[Reject] = field(default_factory=list)
+
+    def add(self, position: int, identifier: str, reason: str) -> None:
+        if self.strict:
+            where = f"Graph {identifier!r} at {position}"
+            raise GraphError(f"{where}: {reason}. (Reading is strict, so it stops at the first bad record.)")
+        self.entries.append(Reject(position, identifier, reason))
+
+    def result(self, graphs: GraphSet) -> ReadResult:
+        return ReadResult(graphs, tuple(sorted(self.entries, key=lambda reject: reject.position)))
+
+
+def describe_rejects(rejects: Sequence[Reject]) -> str:
+    return "; ".join(str(reject) for reject in rejects[:3])
