@@ -112,7 +112,7 @@ def save_columns(graphs: GraphSet, folder: Path) -> None:
 
 
 def _checksum(value: NDArray[Any]) -> int:
-    return zlib.crc32(memoryview(np.ascontiguousarray(value)).cast("B") if value.size else b"")
+    return zlib.crc32(np.ascontiguousarray(value).view(np.uint8).data if value.size else b"")
 
 
 def load_columns(folder: Path) -> GraphSet:
