@@ -1,0 +1,216 @@
+"""From private reference graphs to a summary that may be published."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import ParameterError, PrivacyError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.privacy.calibration import check_epsilon_delta
+from graphglass.privacy.fixed_point import MAX_ROWS
+from graphglass.privacy.ledger import Charge, Ledger
+from graphglass.privacy.mechanism import Mechanism, Sampler
+from graphglass.privacy.noise import discrete_gaussian
+from graphglass.privacy.statement import statement
+from graphglass.scoring.joint_features import MAIN_CHANNELS, JointFeatures
+from graphglass.scoring.privacy_terms import PrivacyTerms
+from graphglass.scoring.private_summary import PrivateSummary
+
+
+class ReleaseModel(Protocol):
+    """What a release needs of a model; a fitted detector has it."""
+
+    def channel_embeddings(self, graphs: GraphSet) -> dict[str, NDArray[Any]]:
+        """Unit rows per channel, (graphs, width) each."""
+
+    def encoder_fingerprint(self) -> str:
+        """Identifies everything the embeddings depend on."""
+
+    def training_hashes(self) -> frozenset[str]:
+        """Content hashes of the graphs the encoder was trained on."""
+
+
+def release(
+    model: ReleaseModel,
+    references: GraphSet,
+    *,
+    ledger: Ledger,
+    dataset: str,
+    epsilon: float,
+    delta: float = 1e-5,
+    graphs_per_subject: int = 1,
+    features: JointFeatures | None = None,
+    source: GraphSet | None = None,
+    release_id: str | None = None,
+    output: str | os.PathLike[str] | None = None,
+) -> PrivateSummary:
+    """Summarise private graphs under (epsilon, delta)-differential privacy (prop:private_summary), once per
+    release id.
+
+    The charge is on disk before noise is drawn. An error before the charge costs nothing and is meant for
+    the data holder's eyes only; a crash after it costs the budget.
+
+    Parameters
+    ----------
+    model : ReleaseModel
+        A detector whose encoders were fixed without the private graphs.
+    references : GraphSet
+        The private graphs. Their number becomes public.
+    ledger : Ledger
+    dataset : str
+        The account in the ledger that pays.
+    epsilon, delta : float
+        The promise of this release.
+    graphs_per_subject : int
+        The most graphs one protected subject owns; all of them are protected together.
+    features : JointFeatures, optional
+        Public map; the paper's main configuration over the model's channels by default.
+    source : GraphSet, optional
+        Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
+    release_id : str, optional
+        Asking again with the same id returns the stored summary and draws nothing.
+    output : path, optional
+        Where to write the summary.
+
+    Raises
+    ------
+    PrivacyError
+        If the encoder has seen a reference graph, or a release id is reused for something else or was never
+        finished.
+    BudgetError
+        If the dataset has too little budget left.
+    """
+    return _release(
+        model, references, ledger, dataset, epsilon, delta, graphs_per_subject, features, source, release_id, output,
+        discrete_gaussian,
+    )  # fmt: skip
+
+
+def _release(
+    model: ReleaseModel,
+    references: GraphSet,
+    ledger: Ledger,
+    dataset: str,
+    epsilon: float,
+    delta: float,
+    graphs_per_subject: int,
+    features: JointFeatures | None,
+    source: GraphSet | None,
+    release_id: str | None,
+    output: str | os.PathLike[str] | None,
+    sampler: Sampler,
+) -> PrivateSummary:
+    check_epsilon_delta("release", epsilon, delta)
+    n = len(references)
+    if not 1 <= n <= MAX_ROWS or not 1 <= graphs_per_subject <= n:
+        raise ParameterError(
+            "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_ROWS}", (n, graphs_per_subject)
+        )
+    if output is not None and not Path(output).absolute().parent.is_dir():
+        raise ParameterError("release", "output", "a path in an existing directory", str(output))
+    features = features or default_features(model.channel_embeddings(references[0]))
+    mechanism = Mechanism(float(epsilon), float(delta), features.dimension, graphs_per_subject)
+    request: dict[str, Any] = {
+        "epsilon": mechanism.epsilon,
+        "delta": mechanism.delta,
+        "references": n,
+        "graphs_per_subject": graphs_per_subject,
+        "noise_scale": mechanism.scale,
+        "grid_bits": mechanism.bits,
+        "features": features.digest(),
+        "encoder": model.encoder_fingerprint(),
+    }
+    identifier = release_id or str(uuid.uuid4())
+    if (charge := ledger.find(identifier)) is not None:
+        return _stored(charge, identifier, dataset, request, output)
+    _refuse_overlap(model, references)
+    ledger.budget(dataset)
+    sampler(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
+    total = _exact_sum(model, references, features, mechanism)
+    prior = None if source is None else features(model.channel_embeddings(source)).mean(axis=0)
+
+    charge = ledger.charge(
+        dataset,
+        identifier,
+        mu_squared=mechanism.mu_squared,
+        total_variation=mechanism.total_variation,
+        request=request,
+    )
+    terms = PrivacyTerms(
+        epsilon=mechanism.epsilon,
+        delta=mechanism.delta,
+        delta_slack=mechanism.delta_slack,
+        references=n,
+        graphs_per_subject=graphs_per_subject,
+        noise_scale=mechanism.scale,
+        grid_bits=mechanism.bits,
+        dimension=mechanism.dimension,
+        release=identifier,
+        collection=ledger.collection(dataset),
+        ledger_sequence=charge.sequence,
+        ledger_head=charge.head,
+    )
+    summary = PrivateSummary(
+        total=mechanism.noisy_sum(total[None, :], sampler),
+        features=features,
+        sites=(terms,),
+        encoder=request["encoder"],
+        statement=statement((terms,), request["encoder"]),
+        prior=prior,
+    )
+    ledger.complete(identifier, summary.to_bytes())
+    if output is not None:
+        summary.save(output)
+    return summary
+
+
+def default_features(embeddings: Mapping[str, NDArray[Any]]) -> JointFeatures:
+    """The paper's main configuration over the model's share of its channels, or over all channels if it has none."""
+    main = tuple(channel for channel in MAIN_CHANNELS if channel[0] in embeddings)
+    return JointFeatures(main or tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items())))
+
+
+def _exact_sum(
+    model: ReleaseModel, references: GraphSet, features: JointFeatures, mechanism: Mechanism
+) -> NDArray[np.int64]:
+    """Sum of the integer features, (P,).
+
+    Graph by graph: in a batch the last bits of one graph's embedding may depend on the size of its
+    neighbours in memory, and then replacing one graph would move more than one row.
+    """
+    total = np.zeros(features.dimension, np.int64)
+    for i in range(len(references)):
+        total += mechanism.grid(features(model.channel_embeddings(references[i])))[0]
+    return total
+
+
+def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
+    shared = model.training_hashes().intersection(references.content_hashes())
+    if shared:
+        raise PrivacyError(
+            f"{len(shared)} of the reference graphs are among the graphs the encoder was trained on. The encoder "
+            "would reveal them without noise; use a model trained on other graphs, or leave these references out."
+        )
+
+
+def _stored(
+    charge: Charge, identifier: str, dataset: str, request: dict[str, Any], output: str | os.PathLike[str] | None
+) -> PrivateSummary:
+    if charge.dataset != dataset or dict(charge.request) != request:
+        raise PrivacyError(f"Release id {identifier!r} belongs to another request. Choose a new id.")
+    if charge.artifact is None:
+        raise PrivacyError(
+            f"Release {identifier!r} was charged but never finished. Its budget is spent, because its noise may "
+            "have been drawn; use a new release id."
+        )
+    summary = PrivateSummary.from_bytes(charge.artifact)
+    if output is not None:
+        summary.save(output)
+    return summary

@@ -1,0 +1,98 @@
+"""The terms under which one site released its part of a summary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from graphglass.errors import ArtifactError
+
+
+@dataclass(frozen=True)
+class PrivacyTerms:
+    """What was promised about one release, in numbers. All of it is public.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The promise of eq:dp_definition; ``delta`` already contains ``delta_slack``.
+    delta_slack : float
+        The part of delta that pays for integer instead of continuous noise.
+    references : int
+        Graphs summarised, n; public and fixed.
+    graphs_per_subject : int
+        Graphs one protected subject may own; they are replaced together.
+    noise_scale : int
+        Parameter of the discrete Gaussian in grid units, added to the sum of the features.
+    grid_bits : int
+        A feature of one is 2^grid_bits grid units.
+    dimension : int
+        Coordinates of the joint feature.
+    release : str
+        Release id.
+    collection : str
+        A keyed digest of the dataset's name: equal for two releases about one dataset of one ledger, opaque
+        otherwise.
+    ledger_sequence, ledger_head : int, str
+        Position and hash of the charge in the ledger of the site.
+    """
+
+    epsilon: float
+    delta: float
+    delta_slack: float
+    references: int
+    graphs_per_subject: int
+    noise_scale: int
+    grid_bits: int
+    dimension: int
+    release: str
+    collection: str
+    ledger_sequence: int
+    ledger_head: str
+
+    @property
+    def mu_squared(self) -> Fraction:
+        """(sensitivity / noise)^2 as an exact fraction, the quantity ledgers add up."""
+        return Fraction(2 * self.graphs_per_subject * 2**self.grid_bits, self.noise_scale) ** 2
+
+    @property
+    def mu(self) -> float:
+        return math.sqrt(self.mu_squared)
+
+    @property
+    def sensitivity(self) -> float:
+        """How far the mean feature moves when one subject's graphs are replaced, 2 g / n
+        (prop:private_summary).
+        """
+        return 2.0 * self.graphs_per_subject / self.references
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise per coordinate of the mean (eq:dp_release)."""
+        return self.noise_scale / (self.references * 2.0**self.grid_bits)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> PrivacyTerms:
+        """Rebuild from :meth:`to_json`; unknown, missing or impossible values are refused."""
+        kinds: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,)}
+        expected = {item.name: kinds[str(item.type)] for item in fields(cls)}
+        if set(value) != set(expected):
+            raise ArtifactError(
+                f"Privacy terms must have exactly the fields {sorted(expected)}, found {sorted(value)}."
+            )
+        for name, kind in expected.items():
+            if not isinstance(value[name], kind) or isinstance(value[name], bool):
+                raise ArtifactError(f"The privacy term {name!r} has the wrong type: {value[name]!r}.")
+        terms = cls(**value)
+        positive = (terms.references, terms.graphs_per_subject, terms.noise_scale, terms.grid_bits, terms.dimension)
+        if min(positive) < 1 or not (
+            0 < terms.epsilon < math.inf and 0 < terms.delta < 1 and 0 <= terms.delta_slack < 1
+        ):
+            raise ArtifactError(f"The privacy terms are outside their ranges: {terms}.")
+        return terms

@@ -1,0 +1,89 @@
+"""Random Fourier features: a kernel on the sphere as an inner product of unit vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from graphglass.errors import ParameterError
+
+# Frequencies are rounded to this grid, so that two sites with other builds of the same libraries agree on
+# them bit by bit.
+_GRID = 2.0**20
+
+
+@lru_cache(maxsize=64)
+def standard_frequencies(
+    seed: int, channel: str, dimension: int, count: int, orthogonal: bool = False
+) -> NDArray[np.float64]:
+    """Public frequencies of one channel at concentration 1: rows from N(0, I).
+
+    They are a function of the arguments alone, drawn from a counter-based stream whose bits are stable
+    across NumPy releases.
+
+    Parameters
+    ----------
+    seed : int
+        Public seed, the same at every site that wants comparable summaries.
+    channel : str
+        Enters the seed, so that no two channels share frequencies.
+    orthogonal : bool
+        Within each block of ``dimension`` rows the directions are orthogonal and the lengths
+        chi-distributed: every row keeps its law, the features stay unbiased, and the kernel approximation
+        has less variance.
+
+    Returns
+    -------
+    float64 (count, dimension), read-only
+    """
+    if dimension < 1 or count < 1:
+        raise ParameterError("standard_frequencies", "dimension and count", "positive", (dimension, count))
+    key = hashlib.sha256(f"graphglass/fourier/1|{seed}|{channel}|{dimension}".encode()).digest()
+    stream = np.random.Philox(key=int.from_bytes(key[:16], "big"))
+    blocks = -(-count // dimension) if orthogonal else 0
+    rows = blocks * dimension + count if orthogonal else count
+    bits = stream.random_raw(rows * dimension).astype(np.uint64) >> np.uint64(11)
+    normal = ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(rows, dimension)
+    if orthogonal:
+        directions = np.concatenate(
+            [_rotation(block) for block in normal[: blocks * dimension].reshape(blocks, dimension, dimension)]
+        )
+        normal = directions[:count] * np.linalg.norm(normal[blocks * dimension :], axis=1, keepdims=True)
+    normal = np.rint(normal * _GRID) / _GRID
+    normal.flags.writeable = False
+    return normal
+
+
+def _rotation(gaussian: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A uniformly distributed orthogonal matrix from a square Gaussian one."""
+    orthogonal, upper = np.linalg.qr(gaussian)
+    # Without the sign of the diagonal the QR convention of the library would decide the distribution.
+    return orthogonal * np.sign(np.diag(upper))
+
+
+def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float64]:
+    r"""Cosine and sine of every frequency, scaled to unit norm (eq:dp_rff).
+
+    :math:`\phi(u) = M^{-1/2} [\cos(\omega_1^\top u), \ldots, \cos(\omega_M^\top u), \sin(\omega_1^\top u),
+    \ldots]`. Because both halves of each pair are kept, the norm is one for every input, and with
+    :math:`\omega \sim N(0, \kappa I)` the expected inner product of two features is :math:`\exp(-\kappa \|u
+    - r\|^2 / 2)` (eq:dp_sphere_kernel).
+
+    Parameters
+    ----------
+    rows : (n, dimension)
+    frequencies : (M, dimension)
+
+    Returns
+    -------
+    float64 (n, 2 M)
+        A row that is not finite gives a row that is not finite.
+    """
+    frequencies = np.asarray(frequencies, np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        angles = np.asarray(rows, np.float64) @ frequencies.T  # (n, M)
+        return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(len(frequencies))
