@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet, concatenate
+    from graphglass.graphs.json_lines import write_json_lines
+    from graphglass.graphs.limits import Limits
+    from graphglass.graphs.networkx import to_networkx
+    from graphglass.graphs.parquet import write_parquet
     from graphglass.graphs.read import read_graphs, read_report
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.language.graphdp import GraphDP, graphdp
@@ -23,6 +27,10 @@ _HOMES = {
     "load_dataset": "graphglass.graphs.tu_catalogue",
     "read_graphs": "graphglass.graphs.read",
     "read_report": "graphglass.graphs.read",
+    "Limits": "graphglass.graphs.limits",
+    "to_networkx": "graphglass.graphs.networkx",
+    "write_json_lines": "graphglass.graphs.json_lines",
+    "write_parquet": "graphglass.graphs.parquet",
     "StructureProfile": "graphglass.structure.profile",
     "profile": "graphglass.structure.profile",
 }
@@ -30,6 +38,7 @@ _HOMES = {
 __all__ = [
     "GraphDP",
     "GraphSet",
+    "Limits",
     "StructureProfile",
     "concatenate",
     "graphdp",
@@ -38,6 +47,9 @@ __all__ = [
     "profile",
     "read_graphs",
     "read_report",
+    "to_networkx",
+    "write_json_lines",
+    "write_parquet",
 ]
 
 

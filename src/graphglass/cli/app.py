@@ -14,7 +14,15 @@ from graphglass.errors import GlassError
 
 # One command, one module with a Typer object called `app`. The text is the line in `glass --help`.
 COMMANDS = {
+    "demo": "Fit on bundled molecules, rank held-out ones, write a report.",
+    "fit": "Learn what normal graphs look like.",
+    "score": "Rank graphs against a model's normal references.",
+    "explain": "Why one graph got its score.",
+    "references": "List, add, remove or replace a model's normal graphs.",
+    "info": "What a model is made of.",
     "describe": "The structural profile of every graph.",
+    "data": "List, fetch and verify the benchmark datasets.",
+    "private": "Publish a noisy summary of reference graphs instead of the graphs.",
 }
 
 

@@ -126,6 +126,13 @@ class GraphSet:
         ends_per_graph = np.diff(self.neighbour_offsets[self.node_offsets])
         return self.neighbours.astype(np.int64) + np.repeat(self.node_offsets[:-1], ends_per_graph)
 
+    def edge_list(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
+        """Each edge once: node rows over the whole set, source below target, and the edge labels; each (edges,)."""
+        rows = np.repeat(np.arange(self.node_count), np.diff(self.neighbour_offsets))
+        columns = self.global_neighbours
+        once = rows < columns
+        return rows[once], columns[once], None if self.edge_labels is None else self.edge_labels[once]
+
     @overload
     def __getitem__(self, key: int | np.integer[Any]) -> GraphSet: ...
     @overload
@@ -182,6 +189,10 @@ class GraphSet:
     def without_labels(self) -> GraphSet:
         """The same graphs with no class label attached."""
         return replace(self, labels=None)
+
+    def structure_only(self) -> GraphSet:
+        """The same graphs without node labels, attributes or edge labels: what graphs of any domain share."""
+        return replace(self, node_labels=None, attributes=None, attribute_names=(), edge_labels=None, label_names={})
 
     def content_hashes(self) -> tuple[str, ...]:
         """A sha256 per graph over its edges, node labels, attributes and edge labels, as ordered in memory.

@@ -2,31 +2,143 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from graphglass.errors import FormatError
+import numpy as np
+
+from graphglass.errors import FormatError, GraphError, ParameterError
+from graphglass.graphs.detect import FORMATS, detect_object, detect_path
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
-from graphglass.graphs.rejects import ReadResult, logger
-from graphglass.graphs.tu import read_tu_report
+from graphglass.graphs.options import ReadOptions
+from graphglass.graphs.properties import PropertyNames
+from graphglass.graphs.rejects import ReadResult, RejectLog, logger
 
 
-def read_graphs(source: Any, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
-    """Read graphs from a path or from objects in memory; see :func:`read_report`."""
-    result = read_report(source, strict=strict, limits=limits, cache=cache)
+def read_graphs(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users look for
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    fill: float | None = None,
+    nodes: str | PathLike[str] | None = None,
+    smiles_column: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    node_label: str = "label",
+    edge_label: str = "label",
+    attributes: Sequence[str] | None = None,
+    cache: bool = True,
+) -> GraphSet:
+    """Read graphs from a path or from objects in memory.
+
+    A record that cannot be used is left out, the rest goes on, and a summary is logged with line and reason; the ids
+    stay with their rows. :func:`read_report` takes the same arguments and returns the rejects too.
+
+    Parameters
+    ----------
+    source : path, GraphSet, or objects
+        A TU folder or zip, SMILES (``.smi``, or a table with a SMILES column), SDF, JSON Lines, Parquet or CSV edge
+        tables, GraphML; or one or many NetworkX, PyG or igraph graphs, adjacency matrices, or JSON records. A
+        GraphSet passes through.
+    format : str, optional
+        One of :data:`graphglass.graphs.detect.FORMATS`, where name or content do not tell.
+    strict : bool
+        Stop at the first record that cannot be used.
+    limits : Limits
+        How large an input may be.
+    fill : float, optional
+        The value of missing attributes; without it a graph that lacks some is left out.
+    nodes : path, optional
+        The node table of an edge table.
+    smiles_column, id_column, label_column : str, optional
+        Columns of a molecule table (or values of an SDF record) with the structure, the id and the class.
+    node_label, edge_label : str
+        Properties of NetworkX, igraph and GraphML nodes and edges that hold the label.
+    attributes : sequence of str, optional
+        Numeric node properties to keep, in those formats; all by default.
+    cache : bool
+        Keep a large TU dataset in columnar form for the next time.
+
+    Raises
+    ------
+    FormatError
+        If the format is unknown, or the file is not what it claims.
+    GraphError
+        If nothing could be used, or `strict` and one record could not.
+    LimitError
+        If the input as a whole is past the limits.
+    """
+    result = read_report(
+        source, format=format, strict=strict, limits=limits, fill=fill, nodes=nodes, smiles_column=smiles_column,
+        id_column=id_column, label_column=label_column, node_label=node_label, edge_label=edge_label,
+        attributes=attributes, cache=cache,
+    )  # fmt: skip
+    if not len(result.graphs) and not isinstance(source, GraphSet):
+        reasons = "; ".join(f"{reject.position}: {reject.reason}" for reject in result.rejects[:3])
+        raise GraphError(f"No graph could be read from {_shown(source)}. {reasons or 'It holds none'}.")
     if result.rejects:
-        logger.warning("%s", result.summary())
+        logger.warning("%s: %s", _shown(source), result.summary())
     return result.graphs
 
 
 def read_report(
-    source: Any, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    fill: float | None = None,
+    nodes: str | PathLike[str] | None = None,
+    smiles_column: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    node_label: str = "label",
+    edge_label: str = "label",
+    attributes: Sequence[str] | None = None,
+    cache: bool = True,
 ) -> ReadResult:
-    """As :func:`read_graphs`, with the records that were left out."""
+    """As :func:`read_graphs`, returning the graphs together with the records that were left out; nothing is logged."""
+    if format is not None and format not in FORMATS:
+        raise ParameterError("read_graphs", "format", f"one of {', '.join(FORMATS)}", format)
+    if fill is not None and not np.isfinite(fill):
+        raise ParameterError("read_graphs", "fill", "a finite number", fill)
     if isinstance(source, GraphSet):
         return ReadResult(source)
-    path = Path(source)
-    if not path.exists():
-        raise FormatError(f"{path} does not exist.")
-    return read_tu_report(path, strict=strict, limits=limits, cache=cache)
+    log = RejectLog(strict)
+    options = ReadOptions(
+        limits=limits,
+        fill=fill,
+        nodes=None if nodes is None else Path(nodes),
+        smiles_column=smiles_column,
+        id_column=id_column,
+        label_column=label_column,
+        properties=PropertyNames(node_label, edge_label, None if attributes is None else tuple(attributes)),
+        cache=cache,
+        log=log,
+    )
+    if isinstance(source, str | PathLike):
+        path = Path(source)
+        if not path.exists():
+            raise FormatError(f"{path} does not exist.")
+        name = format or detect_path(path, options)
+        content: Any = path
+    else:
+        name, content = detect_object(source, format, options)
+    kind = FORMATS[name]
+    if isinstance(content, Path) and kind.path_reader is None:
+        raise FormatError(f"Format {name!r} reads objects in memory, not files such as {content.name}.")
+    function = kind.path_reader if isinstance(content, Path) else kind.object_reader
+    if function is None:
+        raise FormatError(f"Format {name!r} reads files, found {type(source).__name__}.")
+    module, _, attribute = function.rpartition(".")
+    return log.result(getattr(import_module(f"graphglass.graphs.{module}"), attribute)(content, options))
+
+
+def _shown(source: Any) -> str:
+    return str(source) if isinstance(source, str | PathLike) else f"{type(source).__name__} in memory"

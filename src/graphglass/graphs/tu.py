@@ -19,6 +19,7 @@ from graphglass.graphs.columnar import cache_entry, load_entry, store_entry
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.number_table import read_numbers
+from graphglass.graphs.options import ReadOptions
 from graphglass.graphs.rejects import ReadResult, RejectLog
 
 PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels")
@@ -80,6 +81,12 @@ def read_tu_report(
     if entry is not None and not result.rejects:
         store_entry(result.graphs, entry)
     return result
+
+
+def read_tu_path(path: Path, options: ReadOptions) -> GraphSet:
+    result = read_tu_report(path, strict=options.log.strict, limits=options.limits, cache=options.cache)
+    options.log.entries.extend(result.rejects)
+    return result.graphs
 
 
 def _within(graphs: GraphSet, limits: Limits) -> bool:

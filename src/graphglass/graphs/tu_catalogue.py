@@ -7,6 +7,8 @@ import shutil
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import as_file, files
@@ -122,6 +124,30 @@ def find_dataset(name: str, root: str | Path | None = None) -> Path | None:
     return None
 
 
+def bundled_dataset(name: str) -> bool:
+    """Whether the dataset is part of the package."""
+    return files("graphglass.datasets").joinpath(f"{dataset_entry(name).name}.zip").is_file()
+
+
+@contextmanager
+def bundled_path(name: str) -> Iterator[Path | None]:
+    """The package's own copy of a dataset as a file, or None."""
+    if not bundled_dataset(name):
+        yield None
+        return
+    with as_file(files("graphglass.datasets").joinpath(f"{dataset_entry(name).name}.zip")) as copy:
+        yield copy
+
+
+def copy_bundled(name: str, root: Path) -> Path | None:
+    """Put the package's own copy into the data root; None if it has none."""
+    with bundled_path(name) as copy:
+        if copy is None:
+            return None
+        root.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copyfile(copy, root / f"{dataset_entry(name).name}.zip"))
+
+
 def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool = True) -> GraphSet:
     """One of the twelve TU datasets; MUTAG needs no data root.
 
@@ -141,9 +167,8 @@ def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool 
     path = find_dataset(entry.name, data_root)
     if path is not None:
         return read_tu(path, cache=cache)
-    bundled = files("graphglass.datasets").joinpath(f"{entry.name}.zip")
-    if bundled.is_file():
-        with as_file(bundled) as copy:
+    with bundled_path(entry.name) as copy:
+        if copy is not None:
             return read_tu(copy, cache=cache)
     raise DataError(
         f"Dataset {entry.name} was not found. Set GRAPHGLASS_DATA (or data_root=) to a folder with {entry.name}.zip, "

@@ -1,0 +1,117 @@
+"""`glass data`: the benchmark datasets by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the twelve TU benchmark datasets.")
+
+Root = Annotated[
+    Path | None,
+    typer.Option("--data-root", envvar="GRAPHGLASS_DATA", help="Folder with NAME.zip or NAME/ for each dataset."),
+]
+Names = Annotated[list[str] | None, typer.Argument(help="Dataset names; all of them if none is given.")]
+
+
+@app.command("list")
+def list_datasets(data_root: Root = None) -> None:
+    """Every dataset: its size, and where it is found here."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_dataset, find_dataset
+
+    table = Table("dataset", "domain", "found")
+    for title in ("graphs", "classes", "avg nodes", "avg edges"):
+        table.add_column(title, justify="right")
+    for entry in CATALOGUE.values():
+        path = find_dataset(entry.name, data_root)
+        place = str(path) if path else "in the package" if bundled_dataset(entry.name) else "-"
+        counts = (entry.graphs, entry.classes, f"{entry.average_nodes:.2f}", f"{entry.average_edges:.2f}")
+        table.add_row(entry.name, entry.domain, place, *map(str, counts))
+    Console(width=None).print(table)
+
+
+@app.command("get")
+def get_datasets(
+    names: Annotated[list[str], typer.Argument(help="Dataset names, or 'all'.")],
+    data_root: Root = None,
+    site: Annotated[str | None, typer.Option(help="Fetch NAME.zip from this address instead of TU's site.")] = None,
+    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a silent server.")] = 30.0,
+) -> None:
+    """Fetch datasets into the data root and verify them; those already there are only verified."""
+    from graphglass.errors import DataError
+    from graphglass.graphs.tu_catalogue import (
+        CATALOGUE,
+        SITE,
+        copy_bundled,
+        dataset_entry,
+        fetch_dataset,
+        find_dataset,
+        verify_dataset,
+    )
+
+    if data_root is None:
+        raise DataError("Where to? Say --data-root FOLDER or set GRAPHGLASS_DATA.")
+    wanted = list(CATALOGUE) if names == ["all"] else [dataset_entry(name).name for name in names]
+    failed = []
+    for name in wanted:
+        try:
+            path = find_dataset(name, data_root) or copy_bundled(name, data_root)
+            if path is None:
+                typer.echo(f"fetching {name} ...", err=True)
+                path = fetch_dataset(name, data_root, site=site or SITE, timeout=timeout)
+            typer.echo(_line(verify_dataset(name, path)))
+        except DataError as error:
+            failed.append(name)
+            typer.echo(f"{name}: {error}", err=True)
+    if failed:
+        raise DataError(f"{len(failed)} of {len(wanted)} datasets could not be fetched: {', '.join(failed)}.")
+
+
+@app.command("verify")
+def verify_datasets(names: Names = None, data_root: Root = None) -> None:
+    """Compare datasets with their known sha256 and the counts of the paper's table; either is enough."""
+    from graphglass.errors import DataError, GlassError
+    from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_path, dataset_entry, find_dataset, verify_dataset
+
+    wanted = [dataset_entry(name).name for name in names] if names else list(CATALOGUE)
+    bad, absent = [], []
+    for name in wanted:
+        path = find_dataset(name, data_root)
+        try:
+            if path is not None:
+                check = verify_dataset(name, path)
+            else:
+                with bundled_path(name) as copy:
+                    if copy is None:
+                        absent.append(name)
+                        continue
+                    check = verify_dataset(name, copy)
+        except GlassError as error:
+            bad.append(name)
+            typer.echo(f"{name:14} unreadable: {error}")
+            continue
+        typer.echo(_line(check))
+        if not check.accepted:
+            bad.append(name)
+    if absent:
+        typer.echo(f"not found: {', '.join(absent)}", err=True)
+    if bad or (names and absent):
+        raise DataError(f"Not verified: {', '.join([*bad, *(absent if names else [])])}.")
+
+
+def _line(check: object) -> str:
+    from graphglass.graphs.tu_catalogue import Verification
+
+    assert isinstance(check, Verification)
+    found = check.found
+    word = "ok" if check.accepted else "WRONG"
+    hashed = "sha256 known" if check.hash_matches else "sha256 unknown"
+    counted = "counts match" if check.counts_match else "counts differ"
+    sizes = f"{found['graphs']:.0f} graphs, {found['classes']:.0f} classes, "
+    sizes += f"{found['average_nodes']:.2f} nodes and {found['average_edges']:.2f} edges on average"
+    return f"{check.name:14} {word:5} {hashed}, {counted}: {sizes}"

@@ -1,0 +1,127 @@
+"""Which format an input is in: by suffix, by a table's columns, or by an object's type."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from graphglass.errors import FormatError, SchemaError
+from graphglass.graphs.options import ReadOptions
+from graphglass.graphs.smiles import delimiter, smiles_column
+from graphglass.graphs.text_source import text_lines
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: what it is called, its file suffixes, and the functions that read it (``module.function``)."""
+
+    title: str
+    suffixes: tuple[str, ...] = ()
+    path_reader: str | None = None
+    object_reader: str | None = None
+
+
+FORMATS = {
+    "tu": Format("TU folder or zip", (".zip",), "tu.read_tu_path"),
+    "smi": Format("SMILES lines", (".smi", ".smiles"), "smiles.read_smi", "smiles.read_smiles_strings"),
+    "smiles-table": Format("table with a SMILES column", (), "smiles.read_smiles_table"),
+    "sdf": Format("SDF molecules", (".sdf", ".sd"), "sdf.read_sdf"),
+    "json-lines": Format(
+        "JSON Lines records", (".jsonl", ".ndjson"), "json_lines.read_json_lines", "json_lines.read_mappings"
+    ),
+    "parquet": Format("Parquet graph or edge table", (".parquet", ".pq"), "parquet.read_parquet"),
+    "csv-edges": Format("CSV or TSV edge table", (), "csv_edges.read_csv_edges"),
+    "graphml": Format("GraphML file, or a folder of them", (".graphml",), "graphml.read_graphml"),
+    "networkx": Format("NetworkX graphs", object_reader="networkx.read_networkx"),
+    "pyg": Format("PyG Data and datasets", object_reader="pyg.read_pyg"),
+    "igraph": Format("igraph graphs", object_reader="igraph.read_igraph"),
+    "matrices": Format("adjacency matrices", object_reader="scipy_sparse.read_matrices"),
+}
+_TABLES = (".csv", ".tsv", ".tab")
+_PACKAGES = {
+    "networkx": "networkx", "torch_geometric": "pyg", "igraph": "igraph", "scipy": "matrices", "numpy": "matrices"
+}  # fmt: skip
+
+
+def detect_path(path: Path, options: ReadOptions) -> str:
+    """The format of a file or folder."""
+    if path.is_dir():
+        if any(path.rglob("*_graph_indicator.txt")):
+            return "tu"
+        if any(path.glob("*.graphml")):
+            return "graphml"
+        raise FormatError(f"The folder {path} holds neither a TU dataset nor GraphML files. {supported()}")
+    suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if suffix.lower() in _TABLES:
+        return _detect_table(path, options)
+    for name, kind in FORMATS.items():
+        if suffix.lower() in kind.suffixes:
+            return name
+    raise FormatError(f"{path.name} has no suffix that tells its format. {supported()}")
+
+
+def _detect_table(path: Path, options: ReadOptions) -> str:
+    first = (text for _, text in text_lines(path, options.limits))
+    header = [cell.strip() for cell in next(csv.reader(first, delimiter=delimiter(path)), [])]
+    if options.smiles_column is not None or smiles_column(header, None) is not None:
+        return "smiles-table"
+    if "graph_id" in header:
+        return "csv-edges"
+    raise SchemaError(
+        f"{path.name} has neither a SMILES column nor the columns graph_id, source, target of an edge table. "
+        f"Columns found: {', '.join(header) or 'none'}. Name the column with smiles_column=, or rename the columns."
+    )
+
+
+def detect_object(source: Any, wanted: str | None, options: ReadOptions) -> tuple[str, Iterable[tuple[int, Any]]]:
+    """The format of objects in memory, and the objects with their place in the list."""
+    kind = _kind(source)
+    if kind is not None and not (kind == "pyg" and _is_collection(source)):
+        return wanted or kind, [(0, source)]
+    try:
+        items = iter(source)
+    except TypeError:
+        raise FormatError(f"Graphs cannot be read from {type(source).__name__}. {supported()}") from None
+    first = next(items, None)
+    if first is None:
+        return wanted or "json-lines", []
+    kind = wanted or _kind(first)
+    if kind is None:
+        what = "text" if isinstance(first, str) else type(first).__name__
+        hint = " For SMILES strings say format='smi'." if isinstance(first, str) else ""
+        raise FormatError(f"Graphs cannot be read from a collection of {what}.{hint} {supported()}")
+    return kind, _alike(chain([first], items), _kind(first), options)
+
+
+def _alike(items: Iterable[Any], kind: str | None, options: ReadOptions) -> Iterator[tuple[int, Any]]:
+    """The items that are of the first one's kind; others, such as None, are left out with a reason."""
+    for position, item in enumerate(items):
+        if item is None or _kind(item) != kind or (kind is None and not isinstance(item, str)):
+            options.log.add(position, f"graph-{position}", f"found {type(item).__name__} in a list of {kind or 'text'}")
+        else:
+            yield position, item
+
+
+def _is_collection(source: Any) -> bool:
+    return any(ancestor.__name__ in {"Dataset", "DataLoader"} for ancestor in type(source).__mro__)
+
+
+def _kind(item: Any) -> str | None:
+    """The format of one object, from the packages its classes come from; nothing is imported for it."""
+    if isinstance(item, Mapping):
+        return "json-lines"
+    for ancestor in type(item).__mro__:
+        package = ancestor.__module__.partition(".")[0]
+        if package in _PACKAGES and not (package == "numpy" and ancestor.__name__ != "ndarray"):
+            return _PACKAGES[package]
+    return None
+
+
+def supported() -> str:
+    """The sentence that lists what can be read."""
+    files = [f"{kind.title} ({', '.join(kind.suffixes)})" if kind.suffixes else kind.title for kind in FORMATS.values()]
+    return f"Supported: {'; '.join(files)}."
