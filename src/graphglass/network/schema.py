@@ -1,0 +1,228 @@
+"""FeatureSchema: which public column every node feature occupies, and how it is normalised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import ParameterError, SchemaError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.profile import LTD_NAMES, StructureProfile
+
+PUBLIC_WIDTH = 128  # columns a domain may fill; fixed in advance, so that no data set can widen a model
+Normalisation = Literal["graph", "reference", "both"]
+NORMALISATIONS = ("graph", "reference", "both")
+# Beyond this many deviations a value says "far outside" and nothing more; the bound keeps the network finite.
+_FAR = 100.0
+
+
+class Layout(NamedTuple):
+    """Public columns of one domain."""
+
+    all: NDArray[np.int64]  # LTD, labels, attributes
+    reference: NDArray[np.int64]  # the columns that also have a reference view
+
+
+@dataclass(frozen=True)
+class FeatureSchema:
+    """The features a model reads, in a fixed number of public columns.
+
+    Columns 0..8 hold the local topology descriptors, node labels (one-hot, in sorted order) fill the columns after
+    them from the left, attributes fill the last columns from the right, and what lies between is zero. Labels and
+    attributes that would meet exceed the public width and are refused.
+
+    Attributes
+    ----------
+    vocabulary : tuple of int or None
+        Node labels in column order. A label outside it has no column (its one-hot row is zero). None in an open schema.
+    attribute_names : tuple of str
+    labelled : bool
+        Whether graphs carry node labels.
+    normalisation : {"graph", "reference", "both"}
+        ``graph`` standardises every column over the nodes of its own graph (the paper), which removes absolute scale.
+        ``reference`` standardises log(1 + descriptor) and attributes with statistics of the training graphs and leaves
+        one-hot columns as they are. ``both`` gives the network the two views side by side.
+    centre, scale : tuple of float
+        Reference statistics of the descriptors, then of the attributes.
+    is_open : bool
+        An open schema belongs to an encoder that reads several domains: a label's column is its raw value, any
+        attributes are read, and attributes have no reference view because their meaning differs by domain.
+    width : int
+        Public columns of one view.
+    """
+
+    vocabulary: tuple[int, ...] | None
+    attribute_names: tuple[str, ...]
+    labelled: bool
+    normalisation: Normalisation
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    is_open: bool = False
+    width: int = PUBLIC_WIDTH
+
+    def __post_init__(self) -> None:
+        if self.normalisation not in NORMALISATIONS:
+            raise ParameterError("FeatureSchema", "normalisation", f"one of {NORMALISATIONS}", self.normalisation)
+        labels = len(self.vocabulary) if self.vocabulary is not None else 0
+        self._check_width(labels, len(self.attribute_names))
+
+    @property
+    def input_width(self) -> int:
+        """Columns the encoder's first layer has: one public width per view."""
+        return self.width * (2 if self.normalisation == "both" else 1)
+
+    def for_domain(self, vocabulary: Sequence[int]) -> FeatureSchema:
+        """An open schema that places the labels of one domain by their rank in a publicly known vocabulary.
+
+        Needed where raw labels are not small integers, e.g. hashed names.
+        """
+        return replace(self, vocabulary=tuple(sorted(set(vocabulary))), labelled=bool(vocabulary), is_open=True)
+
+    def layout(self, graphs: GraphSet) -> Layout:
+        """The public columns that these graphs fill; refuses graphs the schema does not fit."""
+        attributes = self._attribute_names(graphs)
+        labels = self._label_columns(graphs)
+        self._check_width(labels, len(attributes))
+        structural = np.arange(len(LTD_NAMES) + labels)
+        given = self.width - 1 - np.arange(len(attributes))
+        everything = np.concatenate([structural, given])
+        return Layout(everything, structural if self.is_open else everything)
+
+    def one_hot(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """Node labels as indicator columns, (nodes, labels)."""
+        columns = self._label_columns(graphs)
+        rows = np.zeros((graphs.node_count, columns))
+        if columns == 0 or graphs.node_labels is None:
+            return rows
+        rank = graphs.node_labels
+        known = np.ones(len(rank), bool)
+        if self.vocabulary is not None:
+            vocabulary = np.asarray(self.vocabulary)
+            rank = np.minimum(np.searchsorted(vocabulary, graphs.node_labels), columns - 1)
+            known = vocabulary[rank] == graphs.node_labels
+        rows[np.flatnonzero(known), rank[known]] = 1.0
+        return rows
+
+    def attribute_values(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """Attributes in the schema's order, (nodes, attributes)."""
+        names = self._attribute_names(graphs)
+        if graphs.attributes is None or not names:
+            return np.zeros((graphs.node_count, 0))
+        order = [graphs.attribute_names.index(name) for name in names]
+        return graphs.attributes[:, order].astype(np.float64)
+
+    def reference_view(
+        self, descriptors: NDArray[np.float64], labels: NDArray[np.float64], attributes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Features on the scale of the training graphs, bounded at 100 deviations."""
+        values = [np.log1p(descriptors)] if self.is_open else [np.log1p(descriptors), attributes]
+        scaled = (np.concatenate(values, axis=1) - np.asarray(self.centre)) / np.asarray(self.scale)
+        np.clip(scaled, -_FAR, _FAR, out=scaled)
+        split = len(LTD_NAMES)
+        return np.concatenate([scaled[:, :split], labels, scaled[:, split:]], axis=1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> FeatureSchema:
+        """The schema that :meth:`to_json` wrote."""
+        try:
+            vocabulary = value["vocabulary"]
+            return cls(
+                vocabulary=None if vocabulary is None else tuple(int(label) for label in vocabulary),
+                attribute_names=tuple(str(name) for name in value["attribute_names"]),
+                labelled=bool(value["labelled"]),
+                normalisation=value["normalisation"],
+                centre=tuple(float(number) for number in value["centre"]),
+                scale=tuple(float(number) for number in value["scale"]),
+                is_open=bool(value["is_open"]),
+                width=int(value["width"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise SchemaError(
+                f"A feature schema needs every field of FeatureSchema; {error} is missing or wrong."
+            ) from error
+
+    def _attribute_names(self, graphs: GraphSet) -> tuple[str, ...]:
+        found = graphs.attribute_names if graphs.attributes is not None else ()
+        if self.is_open or len(graphs) == 0:
+            return found
+        if set(found) != set(self.attribute_names):
+            raise SchemaError(
+                f"The model reads {_listed(self.attribute_names)}; the graphs carry {_listed(found)}. Give the graphs "
+                "the attributes the model was trained on, or train a model on graphs like these."
+            )
+        return self.attribute_names
+
+    def _label_columns(self, graphs: GraphSet) -> int:
+        has_labels = graphs.node_labels is not None
+        if not self.is_open and len(graphs) and has_labels != self.labelled:
+            raise SchemaError(
+                f"The model was trained on graphs {'with' if self.labelled else 'without'} node labels; these are "
+                f"{'labelled' if has_labels else 'not labelled'}. Read them the way the training graphs were read."
+            )
+        if self.vocabulary is not None:
+            return len(self.vocabulary)
+        if graphs.node_labels is None or len(graphs.node_labels) == 0:
+            return 0
+        lowest, highest = int(graphs.node_labels.min()), int(graphs.node_labels.max())
+        if lowest < 0 or highest >= self.width - len(LTD_NAMES):
+            raise SchemaError(
+                f"An open schema reads raw node labels 0..{self.width - len(LTD_NAMES) - 1} as columns, found "
+                f"{lowest}..{highest}. Declare the domain's labels with FeatureSchema.for_domain(vocabulary)."
+            )
+        return highest + 1
+
+    def _check_width(self, labels: int, attributes: int) -> None:
+        needed = len(LTD_NAMES) + labels + attributes
+        if needed > self.width:
+            raise SchemaError(
+                f"Node features must fit {self.width} public columns: {len(LTD_NAMES)} descriptors + {labels} node "
+                f"labels + {attributes} attributes need {needed}. Merge rare labels or select attributes."
+            )
+
+
+def fit_schema(graphs: GraphSet, profile: StructureProfile, *, normalisation: Normalisation = "both") -> FeatureSchema:
+    """The schema of one domain: its sorted label vocabulary, attributes, and reference statistics over all nodes."""
+    attributes = graphs.attributes if graphs.attributes is not None else np.zeros((graphs.node_count, 0))
+    values = np.concatenate([np.log1p(profile.descriptors), attributes.astype(np.float64)], axis=1)
+    centre, scale = _statistics(values)
+    return FeatureSchema(
+        vocabulary=None if graphs.node_labels is None else tuple(int(v) for v in np.unique(graphs.node_labels)),
+        attribute_names=graphs.attribute_names if graphs.attributes is not None else (),
+        labelled=graphs.node_labels is not None,
+        normalisation=normalisation,
+        centre=centre,
+        scale=scale,
+    )
+
+
+def open_schema(profiles: Sequence[StructureProfile], *, normalisation: Normalisation = "both") -> FeatureSchema:
+    """The schema of an encoder for several domains; every domain has equal weight in the descriptor statistics."""
+    moments = [_moments(np.log1p(profile.descriptors)) for profile in profiles]
+    mean = np.mean([first for first, _ in moments], axis=0)
+    variance = np.maximum(np.mean([second for _, second in moments], axis=0) - mean**2, 0.0)
+    return FeatureSchema(None, (), False, normalisation, tuple(mean.tolist()), _scale(np.sqrt(variance)), is_open=True)
+
+
+def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return values.mean(axis=0), (values**2).mean(axis=0)
+
+
+def _statistics(values: NDArray[np.float64]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return tuple(values.mean(axis=0).tolist()), _scale(values.std(axis=0))
+
+
+def _scale(deviation: NDArray[np.float64]) -> tuple[float, ...]:
+    # A column that is constant in training keeps its unit: a query that differs there must stay visible.
+    return tuple(np.where(deviation > 1e-9, deviation, 1.0).tolist())
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return f"{len(names)} attributes {list(names[:6])}{'...' if len(names) > 6 else ''}" if names else "no attributes"

@@ -1,0 +1,49 @@
+"""The Gram penalty: projection heads stay close to an isometry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class GramDistance(torch.autograd.Function):
+    r"""Squared distance of the smaller Gram matrix of W to the identity.
+
+    With W of at most as many rows as columns this is :math:`\lVert W W^\top - I \rVert_F^2`, otherwise
+    :math:`\lVert W^\top W - I \rVert_F^2`. The Gram matrix is symmetric, so the gradient
+    :math:`4 (W W^\top - I) W` needs one product where automatic differentiation makes two.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor) -> Tensor:  # type: ignore[override]
+        wide = weight.shape[0] <= weight.shape[1]
+        gram = weight @ weight.T if wide else weight.T @ weight
+        gram.diagonal().sub_(1.0)
+        ctx.save_for_backward(weight, gram)
+        return torch.dot(gram.flatten(), gram.flatten())
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+        weight, gram = ctx.saved_tensors
+        product = gram @ weight if len(gram) == len(weight) else weight @ gram
+        return product.mul_(4.0 * gradient)
+
+
+def gram_penalty(weights: Sequence[Tensor]) -> Tensor:
+    r"""Dimension-adaptive Gram penalty, averaged over the heads (eq:orth).
+
+    .. math::
+        R_\mathrm{orth} = \frac{1}{S} \sum_{s: D_s \le D_g} \lVert W^{(s)} W^{(s)\top} - I_{D_s} \rVert_F^2
+        + \frac{1}{S} \sum_{s: D_s > D_g} \lVert W^{(s)\top} W^{(s)} - I_{D_g} \rVert_F^2
+
+    Heads that reduce the dimension tend to orthonormal rows, the others to an isometric embedding; 0 when all do.
+    Biases are not penalised.
+
+    Parameters
+    ----------
+    weights : sequence of (D_s, D_g) tensors
+    """
+    return torch.stack([GramDistance.apply(weight) for weight in weights]).sum() / len(weights)
