@@ -56,8 +56,11 @@ class Budget:
 
     @property
     def epsilon_remaining(self) -> float:
-        """The largest single further release, read as epsilon at the budget's delta (rounded for display)."""
-        return epsilon_of(math.sqrt(self.remaining), gaussian_delta(self.delta)) if self.remaining > 0 else 0.0
+        """The largest single further release, read as epsilon at the budget's delta, rounded down to three decimals."""
+        if self.remaining <= 0:
+            return 0.0
+        exact = epsilon_of(math.sqrt(self.remaining), gaussian_delta(self.delta))
+        return math.floor(exact * 1000.0 + 1e-5) / 1000.0
 
 
 @dataclass(frozen=True)

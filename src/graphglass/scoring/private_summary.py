@@ -146,7 +146,8 @@ class PrivateSummary:
             "sha256": {name: hashlib.sha256(value.tobytes()).hexdigest() for name, value in sorted(arrays.items())},
         }
         text = json.dumps(manifest, sort_keys=True)
-        return bytes(save(arrays, metadata={"manifest": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}))
+        # One metadata key: the order of several would change from run to run, and equal summaries must be equal files.
+        return bytes(save(arrays, metadata={"manifest": hashlib.sha256(text.encode()).hexdigest() + text}))
 
     @classmethod
     def from_bytes(cls, content: bytes) -> PrivateSummary:
@@ -187,10 +188,10 @@ def _unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
     try:
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        metadata = header["__metadata__"]
-        manifest = json.loads(metadata["manifest"])
+        sha256, text = header["__metadata__"]["manifest"][:64], header["__metadata__"]["manifest"][64:]
+        manifest = json.loads(text)
         arrays = load(content)
-        intact = hashlib.sha256(metadata["manifest"].encode()).hexdigest() == metadata["sha256"]
+        intact = hashlib.sha256(text.encode()).hexdigest() == sha256
         if manifest["format"] != FORMAT or manifest["version"] != VERSION:
             raise ArtifactError(
                 f"Expected {FORMAT} version {VERSION}, found {manifest['format']} version {manifest['version']}. "

@@ -1,0 +1,174 @@
+"""glass private: publish a noisy summary of reference graphs instead of the graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphglass.cli.reading import STRICT, read_and_report
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Private reference summaries: budgets, releases, merges and audits.",
+)
+budget_app = typer.Typer(no_args_is_help=True, help="The privacy budget of a dataset.")
+app.add_typer(budget_app, name="budget")
+
+EPSILON = Annotated[float, typer.Option(help="Privacy loss; smaller protects more.")]
+DELTA = Annotated[float, typer.Option(help="Probability left to chance; far below 1 / n.")]
+OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="File the summary is written to.")]
+SUBJECT = Annotated[int, typer.Option(help="The most graphs one protected subject owns.")]
+
+
+@budget_app.command("create")
+def create(
+    ledger: Annotated[Path, typer.Argument(help="Ledger file on a local disk; made if absent.")],
+    dataset: Annotated[str, typer.Option(help="Name of the dataset the budget is for.")],
+    epsilon: EPSILON,
+    delta: DELTA = 1e-5,
+) -> None:
+    """Fix what all releases about a dataset may cost together. It cannot be changed later."""
+    from graphglass.privacy.ledger import Ledger
+
+    account = (Ledger(ledger) if ledger.exists() else Ledger.create(ledger)).grant(
+        dataset, epsilon=epsilon, delta=delta
+    )
+    typer.echo(
+        f"{dataset}: epsilon {account.epsilon:g} at delta {account.delta:g} "
+        f"(mu^2 {float(account.mu_squared):.6f}) in {ledger}.\n"
+        f"Keep {ledger} and {ledger}.head together, and never restore them from a backup: that would forget releases."
+    )
+
+
+@app.command()
+def release(
+    model: Annotated[Path, typer.Argument(help="A model whose encoders never saw the private graphs.")],
+    references: Annotated[Path, typer.Argument(help="The private normal graphs.")],
+    ledger: Annotated[Path, typer.Option(help="Ledger that pays.")],
+    dataset: Annotated[str, typer.Option(help="Dataset the budget was created for.")],
+    epsilon: EPSILON,
+    output: OUTPUT,
+    delta: DELTA = 1e-5,
+    graphs_per_subject: SUBJECT = 1,
+    source: Annotated[
+        Path | None, typer.Option(help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
+    ] = None,
+    release_id: Annotated[
+        str | None, typer.Option(help="Asking again with the same id returns the stored summary, never new noise.")
+    ] = None,
+    strict: STRICT = False,
+) -> None:
+    """Charge the ledger, add noise, and write a summary that may be published."""
+    from graphglass.detector.estimator import GLASS
+    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release import release as release_summary
+
+    book = Ledger(ledger)
+    summary = release_summary(
+        GLASS.load(model),
+        read_and_report(references, strict=strict),
+        ledger=book,
+        dataset=dataset,
+        epsilon=epsilon,
+        delta=delta,
+        graphs_per_subject=graphs_per_subject,
+        source=None if source is None else read_and_report(source, strict=strict),
+        release_id=release_id,
+        output=output,
+    )
+    account = book.budget(dataset)
+    typer.echo(summary.statement)
+    typer.echo(
+        f"Wrote {output}. {dataset} has spent epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} "
+        f"at delta {account.delta:g}; the next release can have up to {account.epsilon_remaining:.4g}."
+    )
+
+
+@app.command()
+def show(
+    path: Annotated[Path, typer.Argument(help="A summary or a ledger.")],
+    summary: Annotated[
+        list[Path] | None, typer.Option(help="With a ledger: check that these summaries are in it.")
+    ] = None,
+) -> None:
+    """Print the statement of a summary, or the accounts of a ledger after verifying its chain."""
+    from graphglass.errors import ArtifactError
+    from graphglass.privacy.ledger import Ledger
+    from graphglass.scoring.private_summary import PrivateSummary
+
+    if not path.is_file():
+        raise ArtifactError(f"There is no summary or ledger at {path}.")
+    with path.open("rb") as file:
+        is_ledger = file.read(15) == b"SQLite format 3"
+    if not is_ledger:
+        typer.echo(PrivateSummary.load(path).statement, nl=False)
+        return
+    book = Ledger(path)
+    for name in summary or []:
+        book.check(PrivateSummary.load(name))
+    sequence, head = book.head()
+    typer.echo(f"Ledger {path}: {sequence + 1} entries, chain intact, head {head}")
+    for dataset in book.datasets():
+        account = book.budget(dataset)
+        typer.echo(
+            f"  {dataset}: epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} spent at delta {account.delta:g} "
+            f"in {account.releases} releases; next up to {account.epsilon_remaining:.4g} "
+            f"(mu^2 {float(account.spent):.6f} of {float(account.mu_squared):.6f})"
+        )
+
+
+@app.command()
+def merge(
+    summaries: Annotated[list[Path], typer.Argument(help="Summaries of different sites.")],
+    output: OUTPUT,
+    disjoint: Annotated[
+        bool, typer.Option("--disjoint", help="Declare that no graph and no subject is in two sites.")
+    ] = False,
+) -> None:
+    """Add up the summaries of disjoint sites into one."""
+    from graphglass.privacy.merge import merge as merge_summaries
+    from graphglass.scoring.private_summary import PrivateSummary
+
+    merged = merge_summaries([PrivateSummary.load(path) for path in summaries], disjoint=disjoint)
+    merged.save(output)
+    typer.echo(merged.statement)
+    typer.echo(f"Wrote {output}: {merged.references} graphs, noise {merged.sigma:.4g} per score.")
+
+
+@app.command()
+def sigma(
+    epsilon: EPSILON,
+    n: Annotated[int, typer.Option(help="Number of reference graphs.")],
+    delta: DELTA = 1e-5,
+    graphs_per_subject: SUBJECT = 1,
+) -> None:
+    """The noise a release would carry."""
+    from graphglass.privacy.calibration import gaussian_sigma, noise_multiplier
+
+    noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
+    typer.echo(
+        f"sigma = {noise:.4g} per coordinate of the mean and per score (kernel values lie between 0 and 1); "
+        f"mu = {1 / noise_multiplier(epsilon, delta):.6f}, sensitivity = {2 * graphs_per_subject / n:.6g}"
+    )
+
+
+@app.command()
+def audit(
+    epsilon: EPSILON = 4.0,
+    delta: DELTA = 1e-5,
+    draws: Annotated[int, typer.Option(help="Releases simulated per neighbour.")] = 40_000,
+) -> None:
+    """Attack the noise of this machine and compare what the attack proves with what is promised."""
+    from graphglass.privacy.audit import audit as run_audit
+
+    result = run_audit(epsilon=epsilon, delta=delta, draws=draws)
+    verdict = "consistent with the promise" if result.passed else "THE PROMISE IS BROKEN"
+    typer.echo(
+        f"{verdict}: mu is at least {result.mu_lower:.4f} with confidence {result.confidence:g}, "
+        f"promised {result.mu_claimed:.4f} ({result.draws} releases per neighbour)"
+    )
+    if not result.passed:
+        raise typer.Exit(1)

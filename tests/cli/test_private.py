@@ -1,0 +1,116 @@
+"""glass private, from budget to merged summary, with a stand-in model."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from graphglass.cli import private
+from graphglass.errors import ArtifactError, BudgetError, PrivacyError
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.scoring.private_summary import PrivateSummary
+
+
+class StandIn:
+    @classmethod
+    def load(cls, path):
+        return cls()
+
+    def channel_embeddings(self, graphs):
+        rows = np.sin(np.outer(graphs.sizes, np.linspace(0.1, 2.0, 64)))
+        return {"text:64": rows / np.linalg.norm(rows, axis=1, keepdims=True)}
+
+    def encoder_fingerprint(self):
+        return "stand-in"
+
+    def training_hashes(self):
+        return frozenset()
+
+
+@pytest.fixture
+def glass(monkeypatch):
+    module = types.ModuleType("graphglass.detector.estimator")
+    module.GLASS = StandIn
+    monkeypatch.setitem(sys.modules, "graphglass.detector.estimator", module)
+    counts = np.arange(3, 13)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])
+    graphs = canonical_graph_set(counts, sources, sources + 1)
+    monkeypatch.setattr(private, "read_and_report", lambda path, *, strict: graphs)
+
+    def run(*arguments, code=0):
+        result = CliRunner().invoke(private.app, [str(argument) for argument in arguments])
+        if code is not None:
+            assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return run
+
+
+def test_from_budget_to_merged_summary(glass, tmp_path):
+    for site in "ab":
+        ledger = tmp_path / f"{site}.db"
+        assert "mu^2 0.855497" in glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 4).output
+        out = glass(
+            "release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", 2, "-o", tmp_path / site
+        ).output
+        assert "(2, 1e-05)-differential privacy" in out
+        assert "has spent epsilon 2 of 4" in out
+    assert "n = 10" in glass("show", tmp_path / "a").output
+    shown = glass("show", tmp_path / "a.db", "--summary", tmp_path / "a", "--summary", tmp_path / "b").output
+    assert "chain intact" in shown
+    assert "in 1 releases" in shown
+    merged = tmp_path / "merged"
+    refused = glass("merge", tmp_path / "a", tmp_path / "b", "-o", merged, code=1)
+    assert isinstance(refused.exception, PrivacyError)
+    assert "20 graphs" in glass("merge", tmp_path / "a", tmp_path / "b", "--disjoint", "-o", merged).output
+    assert PrivateSummary.load(merged).references == 20
+
+
+def test_release_ids_and_overspending(glass, tmp_path):
+    ledger = tmp_path / "l.db"
+    glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 2)
+    command = ("release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", 2, "--release-id", "one")
+    glass(*command, "-o", tmp_path / "first")
+    glass(*command, "-o", tmp_path / "again")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()
+    more = glass(
+        "release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", 1, "-o", tmp_path / "s", code=1
+    )
+    assert isinstance(more.exception, BudgetError)
+    assert not (tmp_path / "s").exists()
+
+
+def test_source_graphs_become_a_prior(glass, tmp_path):
+    glass("budget", "create", tmp_path / "l.db", "--dataset", "d", "--epsilon", 2)
+    glass(
+        "release", "m", "r", "--ledger", tmp_path / "l.db", "--dataset", "d", "--epsilon", 1, "--source", "public",
+        "-o", tmp_path / "s",
+    )  # fmt: skip
+    assert PrivateSummary.load(tmp_path / "s").prior is not None
+
+
+def test_sigma_prints_the_noise_of_the_paper(glass):
+    assert "sigma = 0.01689" in glass("sigma", "--epsilon", 4, "--delta", "1e-5", "--n", 128).output
+    assert "sigma = 0.2703" in glass("sigma", "--epsilon", 4, "--n", 8).output
+
+
+def test_audit_reports_and_fails_on_a_broken_promise(glass, monkeypatch):
+    from graphglass.privacy import audit as module
+
+    rng = np.random.default_rng(0)
+
+    def noise(factor):
+        return lambda scale, size: np.rint(rng.normal(0, scale / factor, size)).astype(np.int64)
+
+    original = module.audit
+    monkeypatch.setattr(module, "audit", lambda **settings: original(**settings, sampler=noise(1.0)))
+    assert "consistent with the promise" in glass("audit").output
+    monkeypatch.setattr(module, "audit", lambda **settings: original(**settings, sampler=noise(1.1)))
+    assert "BROKEN" in glass("audit", code=1).output
+
+
+def test_show_needs_a_file(glass, tmp_path):
+    assert isinstance(glass("show", tmp_path / "absent", code=1).exception, ArtifactError)

@@ -1,0 +1,229 @@
+"""A release end to end with a stand-in model: order of charge and draw, refusals, and what comes out."""
+
+import inspect
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphglass.errors import BudgetError, ParameterError, PrivacyError
+from graphglass.privacy import release as module
+from graphglass.privacy.ledger import Ledger
+from graphglass.privacy.release import _release, default_features, release
+from graphglass.scoring.joint_features import MAIN_CHANNELS, JointFeatures
+from graphglass.scoring.private_summary import PrivateSummary
+
+SMALL = JointFeatures(MAIN_CHANNELS, frequencies=8)
+
+
+def no_noise(scale, size):
+    return np.zeros(size, np.int64)
+
+
+def go(model, graphs, ledger, *, epsilon=2.0, sampler=no_noise, **settings):
+    values = {
+        "delta": 1e-5, "graphs_per_subject": 1, "features": SMALL, "source": None, "release_id": None, "output": None,
+        **settings,
+    }  # fmt: skip
+    return _release(model, graphs, ledger, "clinic", epsilon, sampler=sampler, **values)
+
+
+def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
+    summary = release(model, graphs, ledger=ledger, dataset="clinic", epsilon=4.0, output=tmp_path / "summary.glass")
+    assert summary.features.dimension == 1024
+    assert summary.features.kappas == (4.0,)
+    assert summary.sites[0].sigma == pytest.approx(0.1351452, abs=1e-6)  # 2 / 16 * 1.0811618
+    for word in ("one whole graph", "replacing", "(4, 1e-05)", "delta includes", "mu = 0.92493", "n = 16", "1024", "stand-in/1",
+                 summary.sites[0].ledger_head, "Not covered"):  # fmt: skip
+        assert word in summary.statement
+    loaded = PrivateSummary.load(tmp_path / "summary.glass")
+    queries = model.channel_embeddings(graphs)
+    np.testing.assert_array_equal(loaded.scores(queries), summary.scores(queries))
+    ledger.check(loaded)
+
+
+def test_noise_has_the_promised_size(model, graphs, ledger):
+    exact = JointFeatures()(model.channel_embeddings(graphs)).mean(axis=0)
+    summary = release(model, graphs, ledger=ledger, dataset="clinic", epsilon=4.0)
+    assert np.std(summary.mean - exact) == pytest.approx(summary.sigma, rel=0.12)
+
+
+def test_without_noise_the_summary_is_the_mean_feature(model, graphs, ledger):
+    summary = go(model, graphs, ledger)
+    np.testing.assert_allclose(summary.mean, SMALL(model.channel_embeddings(graphs)).mean(axis=0), atol=1e-8)
+
+
+def test_same_release_id_returns_the_stored_summary(model, graphs, ledger, tmp_path):
+    first = release(model, graphs, ledger=ledger, dataset="clinic", epsilon=2.0, features=SMALL, release_id="march")
+    again = release(
+        model, graphs, ledger=ledger, dataset="clinic", epsilon=2.0, features=SMALL, release_id="march",
+        output=tmp_path / "again",
+    )  # fmt: skip
+    np.testing.assert_array_equal(first.total, again.total)
+    assert (tmp_path / "again").read_bytes() == first.to_bytes()
+    assert ledger.budget("clinic").releases == 1
+    with pytest.raises(PrivacyError, match="another request"):
+        go(model, graphs, ledger, epsilon=1.0, release_id="march")
+
+
+def test_two_releases_use_fresh_noise(model, graphs, ledger):
+    first, second = (
+        release(model, graphs, ledger=ledger, dataset="clinic", epsilon=1.0, features=SMALL) for _ in range(2)
+    )
+    assert (first.total != second.total).mean() > 0.9
+
+
+def test_charge_is_on_disk_before_the_draw(model, graphs, ledger, tmp_path):
+    seen = []
+
+    def sampler(scale, size):
+        seen.append((size, Ledger(tmp_path / "ledger.db").budget("clinic").releases))
+        return np.zeros(size, np.int64)
+
+    go(model, graphs, ledger, sampler=sampler)
+    assert seen == [(1, 0), (SMALL.dimension, 1)]
+
+
+def test_overspending_draws_nothing(model, graphs, ledger):
+    drawn = []
+
+    def sampler(scale, size):
+        drawn.append(size)
+        return np.zeros(size, np.int64)
+
+    go(model, graphs, ledger, epsilon=3.5)
+    with pytest.raises(BudgetError):
+        go(model, graphs, ledger, epsilon=3.5, sampler=sampler)
+    assert drawn == [1]
+    assert ledger.budget("clinic").releases == 1
+
+
+def test_a_failing_draw_spends_and_blocks_the_id(model, graphs, ledger):
+    def sampler(scale, size):
+        if size > 1:
+            raise RuntimeError("power cut")
+        return np.zeros(size, np.int64)
+
+    with pytest.raises(RuntimeError):
+        go(model, graphs, ledger, sampler=sampler, release_id="r")
+    assert ledger.budget("clinic").releases == 1
+    with pytest.raises(PrivacyError, match="never finished"):
+        go(model, graphs, ledger, release_id="r")
+
+
+def test_kill_after_the_charge_never_draws_again(graphs, ledger, tmp_path):
+    code = """
+        import importlib.util, os, signal, sys
+        import numpy as np
+        spec = importlib.util.spec_from_file_location("stand_in", sys.argv[2])
+        stand_in = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(stand_in)
+        from graphglass.privacy.ledger import Ledger
+        from graphglass.privacy.release import _release
+        def sampler(scale, size):
+            if size > 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return np.zeros(size, np.int64)
+        _release(stand_in.StandInModel(), stand_in.path_graphs(range(3, 19)), Ledger(sys.argv[1]), "clinic", 2.0, 1e-5, 1,
+                 None, None, "march", sys.argv[3], sampler)
+        """
+    output = tmp_path / "summary"
+    conftest = Path(__file__).with_name("conftest.py")
+    arguments = [str(tmp_path / "ledger.db"), str(conftest), str(output)]
+    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(code), *arguments], capture_output=True, check=False)
+    assert killed.returncode == -9, killed.stderr
+    assert not output.exists()
+    assert ledger.budget("clinic").releases == 1
+    with pytest.raises(PrivacyError, match="twice"):
+        ledger.charge("clinic", "march", mu_squared=ledger.budget("clinic").spent, total_variation=0, request={})
+
+
+def test_overlap_with_training_graphs_is_refused_before_the_charge(make_model, graphs, ledger):
+    trained = make_model(trained_on=graphs[3].content_hashes())
+    with pytest.raises(PrivacyError, match="1 of the reference graphs"):
+        go(trained, graphs, ledger)
+    assert ledger.budget("clinic").releases == 0
+    go(trained, graphs[np.arange(len(graphs)) != 3], ledger)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_odd_record_becomes_a_zero_row_without_a_word(model, graphs, ledger, value):
+    exact = go(model, graphs, ledger, epsilon=1.0)
+    lost = SMALL(model.channel_embeddings(graphs[4]))[0]
+    model.broken = (int(graphs.sizes[4]), value)
+    summary = go(model, graphs, ledger, epsilon=1.0)
+    assert summary.references == len(graphs)
+    np.testing.assert_allclose(exact.mean - summary.mean, lost / len(graphs), atol=1e-8)
+
+
+def test_each_graph_is_embedded_on_its_own(model, graphs, ledger):
+    sizes = []
+    original = model.channel_embeddings
+    model.channel_embeddings = lambda batch: sizes.append(len(batch)) or original(batch)
+    go(model, graphs, ledger)
+    assert sizes == [1] * len(graphs)
+
+
+def test_replacing_a_graph_moves_the_integer_sum_by_at_most_two(model, make_graphs, ledger):
+    one = go(model, make_graphs([5, 6, 7, 8]), ledger, epsilon=1.0)
+    other = go(model, make_graphs([5, 6, 7, 40]), ledger, epsilon=1.0)
+    difference = [int(x) for x in one.total - other.total]
+    assert 0 < sum(x * x for x in difference) <= (2 * 2**30) ** 2
+
+
+def test_no_seed_anywhere_on_the_release_path():
+    names = set(inspect.signature(release).parameters)
+    assert not {name for name in names if "seed" in name or "random" in name or "rng" in name or "sampler" in name}
+    source = inspect.getsource(module)
+    assert "np.random" not in source
+    assert "default_rng" not in source
+
+
+def test_source_prior_travels_with_the_summary(model, graphs, make_graphs, ledger):
+    source = make_graphs([30, 31, 32])
+    summary = go(model, graphs, ledger, source=source)
+    prior = SMALL(model.channel_embeddings(source)).mean(axis=0)
+    np.testing.assert_allclose(PrivateSummary.from_bytes(summary.to_bytes()).prior, prior)
+    weight = 16 / 48
+    np.testing.assert_allclose(summary.mixed_mean(), (1 - weight) * prior + weight * summary.mean)
+
+
+def test_larger_subjects_cost_the_same_budget_and_more_noise(model, graphs, ledger):
+    one = go(model, graphs, ledger, epsilon=1.0)
+    two = go(model, graphs, ledger, epsilon=1.0, graphs_per_subject=2)
+    assert two.sigma == pytest.approx(2 * one.sigma, rel=1e-6)
+    assert "up to 2 whole graphs" in two.statement
+
+
+@pytest.mark.parametrize(
+    "settings", [{"epsilon": 0.0}, {"delta": 0.9}, {"graphs_per_subject": 0}, {"graphs_per_subject": 17},
+                 {"output": "/no/such/directory/summary"}]
+)  # fmt: skip
+def test_bad_requests_cost_nothing(model, graphs, ledger, settings):
+    with pytest.raises(ParameterError):
+        go(model, graphs, ledger, **settings)
+    assert ledger.budget("clinic").releases == 0
+
+
+def test_a_write_that_fails_can_be_repeated_without_new_noise(model, graphs, ledger, tmp_path, monkeypatch):
+    from graphglass.errors import ArtifactError
+    from graphglass.scoring import private_summary
+
+    def full(*_):
+        raise ArtifactError("No space left on device")
+
+    monkeypatch.setattr(private_summary, "write_atomically", full)
+    with pytest.raises(ArtifactError):
+        go(model, graphs, ledger, release_id="r", output=tmp_path / "s")
+    monkeypatch.undo()
+    again = go(model, graphs, ledger, release_id="r", output=tmp_path / "s", sampler=None)
+    assert (tmp_path / "s").read_bytes() == again.to_bytes()
+
+
+def test_default_features_follow_the_model():
+    rows = np.zeros((1, 64))
+    assert default_features({"text:64": rows, "wl": rows}).channels == (("text:64", 64),)
+    assert default_features({"b": rows, "a": rows}).channels == (("a", 64), ("b", 64))
