@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +42,7 @@ SCALES: dict[str, tuple[str, float]] = {
 
 FIELD_NAMES = tuple(SCALES)
 
-_CURVES = {
+_CURVES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "log": lambda x: np.log2(1.0 + x),
     "log-fraction": lambda x: np.log2(1.0 + 1000.0 * x),  # densities below 0.001 are all "almost none"
     "linear": lambda x: x,
