@@ -79,8 +79,7 @@ class EmbeddingCache:
         self.path = (Path(folder) if folder is not None else cache_folder()) / "embeddings.sqlite"
         self.limit_bytes = limit_bytes
 
-    def load(self, fingerprint: Fingerprint, prompts: Sequence[str]) -> tuple[NDArray[np.float32],
-    NDArray[np.bool_]]:
+    def load(self, fingerprint: Fingerprint, prompts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Stored rows, (prompts, dimension), and which of them were found, (prompts,)."""
         rows = np.zeros((len(prompts), fingerprint.dimension), np.float32)
         found = np.zeros(len(prompts), bool)
@@ -202,9 +201,10 @@ def encode_cached(
     fingerprint = encoder.fingerprint
     rows, found = store.load(fingerprint, texts)
     # Equal lengths next to each other: a step then makes few, full batches.
-    missing = sorted({text for text, known in zip(texts, found, strict=True) if not known}, key=lambda t:
-    (len(t), t)) fresh: dict[str, NDArray[np.float32]] = {} with tracked(f"Encoding with {fingerprint.name}",
-    len(missing), progress) as advance:
+    new = {text for text, known in zip(texts, found, strict=True) if not known}
+    missing = sorted(new, key=lambda text: (len(text), text))
+    fresh: dict[str, NDArray[np.float32]] = {}
+    with tracked(f"Encoding with {fingerprint.name}", len(missing), progress) as advance:
         for start in range(0, len(missing), _PROMPTS_PER_STEP):
             step = missing[start : start + _PROMPTS_PER_STEP]
             made = unit_rows(encoder.encode(step), len(step), fingerprint.dimension, fingerprint.name)

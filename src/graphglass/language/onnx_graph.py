@@ -49,8 +49,9 @@ def model(
     graph += [_message(5, _tensor(name, value)) for name, value in weights.items()]
     graph.append(_message(11, _value(token_input, _INT32, ("batch", "length"))))
     graph.append(_message(12, _value(output, _FLOAT, ("batch", width))))
-    operator_sets = _message(8, _text(1, "") + _number(2, 17)) + _message(8, _text(1, "com.microsoft") +
-    _number(2, 1)) return _number(1, 8) + operator_sets + _message(7, b"".join(graph))
+    versions = (("", 17), ("com.microsoft", 1))
+    operator_sets = b"".join(_message(8, _text(1, name) + _number(2, version)) for name, version in versions)
+    return _number(1, 8) + operator_sets + _message(7, b"".join(graph))
 
 
 def _tensor(name: str, value: NDArray[np.float32]) -> bytes:

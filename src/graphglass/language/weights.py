@@ -14,10 +14,8 @@ from graphglass.language.text_encoder import TextEncoder
 _NETWORK_SECONDS = 10.0
 
 
-def load_local(name: str, *, download: bool = False, revision: str | None = None, **options: Any) ->
-TextEncoder:
-    """The encoder of a local directory or hub name: Qwen3 by its architecture, otherwise
-    sentence-transformers.
+def load_local(name: str, *, download: bool = False, revision: str | None = None, **options: Any) -> TextEncoder:
+    """The encoder of a local directory or hub name: Qwen3 by its architecture, else sentence-transformers.
 
     Parameters
     ----------
@@ -76,8 +74,7 @@ def _snapshot(name: str, download: bool, revision: str | None) -> Path:
     patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
     try:
         # The lookup on this machine comes first and opens no connection.
-        return Path(snapshot_download(name, revision=revision, local_files_only=True,
-        allow_patterns=patterns))
+        return Path(snapshot_download(name, revision=revision, local_files_only=True, allow_patterns=patterns))
     except Exception as missing:
         if not download:
             raise EncoderError(
@@ -85,8 +82,8 @@ def _snapshot(name: str, download: bool, revision: str | None) -> Path:
                 f"or copy the model to a directory and give its path, or call load_encoder({name!r}, download=True)."
             ) from missing
     try:
-        found = snapshot_download(name, revision=revision, allow_patterns=patterns,
-        etag_timeout=_NETWORK_SECONDS) return Path(found)
+        found = snapshot_download(name, revision=revision, allow_patterns=patterns, etag_timeout=_NETWORK_SECONDS)
+        return Path(found)
     except Exception as error:
         raise EncoderError(
             f"The weights of {name!r} could not be downloaded ({type(error).__name__}: {str(error)[:200]}). "
