@@ -43,7 +43,7 @@ class Manifest:
             entries = {role: Entry(**entry) for role, entry in body["files"].items()}
             manifest = cls(body["kind"], body["version"], body["written_by"], entries)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}). Save the artifact again.") from error
+            raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}). Save again.") from error
         if manifest.kind != kind:
             raise ArtifactError(f"{where} holds a {manifest.kind!r}, but a {kind!r} was expected.")
         if manifest.version != VERSION:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.structure.profile import StructureProfile
 
 
@@ -36,3 +36,22 @@ class Evidence:
         """Select graphs by slice, index array or mask."""
         codes = {name: rows[key] for name, rows in self.codes.items()}
         return Evidence(self.graphs[key], self.profile[key], codes)
+
+    def structure_only(self) -> Evidence:
+        """The same evidence with node labels, attributes and edge labels left out; codes stay."""
+        return replace(self, graphs=self.graphs.structure_only())
+
+
+def join_evidence(parts: Sequence[Evidence]) -> Evidence:
+    """Evidence of several sets, one after another; graph ids must be unique."""
+    profiles = [part.profile for part in parts]
+    sizes = np.concatenate([np.diff(item.node_offsets) for item in profiles])
+    structure = StructureProfile(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        *(np.concatenate([getattr(item, name) for item in profiles]) for name in _PROFILE_ROWS),
+    )
+    codes = {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes}
+    return Evidence(concatenate([part.graphs for part in parts]), structure, codes)
+
+
+_PROFILE_ROWS = ("descriptors", "aggregates", "sketch", "estimated")

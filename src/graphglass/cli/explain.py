@@ -1,0 +1,66 @@
+"""glass explain: why one graph got its score."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphglass.cli.reading import STRICT, read_and_report
+
+if TYPE_CHECKING:
+    from graphglass.detector.explanation import Explanation
+
+app = typer.Typer()
+
+
+@app.command()
+def explain(
+    model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
+    queries: Annotated[Path, typer.Argument(help="The file the graph is in.")],
+    identifier: Annotated[str, typer.Option("--id", help="The graph's id.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    strict: STRICT = False,
+) -> None:
+    """Explain one score: nearest normal graphs, channels, unusual structure in words, and the nodes behind it."""
+    from graphglass.detector.estimator import GLASS
+    from graphglass.errors import InputError
+
+    detector = GLASS.load(model)
+    graphs = read_and_report(queries, strict=strict)
+    if identifier not in graphs.ids:
+        shown = ", ".join(graphs.ids[:5])
+        raise InputError(f"No graph in {queries} has the id {identifier!r}; the first ids are {shown}.")
+    explanation = detector.explain(graphs[graphs.ids.index(identifier)])
+    if as_json:
+        typer.echo(json.dumps(explanation.to_json(), indent=2))
+    else:
+        _print(explanation)
+
+
+def _print(explanation: Explanation) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(f"[bold]{explanation.id}[/]: score {explanation.score:.4f}, p-value {explanation.p_value:.4f}")
+    console.print("Unusual structure:")
+    for field in explanation.fields[:5]:
+        console.print(f"  {field.words}")
+    table = Table(title="Contributions (they sum to the score)")
+    table.add_column("channel")
+    table.add_column("contribution", justify="right")
+    for name, value in sorted(explanation.contributions.items(), key=lambda item: -item[1]):
+        table.add_row(name, f"{value:+.4f}")
+    console.print(table)
+    table = Table(title="Nearest normal graphs")
+    table.add_column("id")
+    table.add_column("similarity", justify="right")
+    for neighbour in explanation.neighbours:
+        table.add_row(neighbour.id, f"{neighbour.similarity:.4f}")
+    console.print(table)
+    order = (-explanation.node_attribution).argsort(kind="stable")[:5]
+    nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:+.3f})" for i in order)
+    console.print(f"Nodes whose deletion lowers the score most: {nodes}")

@@ -1,0 +1,45 @@
+"""glass info: what a model is made of."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def info(
+    model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Print a model's settings, encoders, references and calibration."""
+    from graphglass.detector.estimator import GLASS
+
+    detector = GLASS.load(model)
+    references, history = detector.references_.graphs, detector.history_
+    facts = {
+        "preset": detector.preset,
+        "scorer": detector.settings_.scorer,
+        "domain": detector.views_.domain,
+        "text encoder": detector.views_.text.fingerprint.name,
+        "slices": ", ".join(map(str, detector.views_.slices)),
+        "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
+        "references": len(references),
+        "reference nodes": references.node_count,
+        "reference edges": references.edge_count,
+        "trained on": f"{len(detector.training_hashes_)} graphs",
+        "epochs": len(history),
+        "final loss": round(history.loss[-1], 6) if len(history) else None,
+        "threshold": round(detector.threshold_, 6),
+        "smallest p-value": round(1 / (len(references) + 1), 6),
+        "encoder fingerprint": detector.encoder_fingerprint(),
+    }
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        typer.echo(f"{name:<{width}}  {value}")

@@ -1,0 +1,359 @@
+"""GLASS: the estimator people import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from graphglass.detector.explanation import (
+    Explanation,
+    field_deviations,
+    nearest_references,
+    node_attribution,
+)
+from graphglass.detector.persistence import load_detector, save_detector
+from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.settings import Settings, resolve
+from graphglass.detector.views import Views, text_anchors
+from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
+from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.read import read_graphs
+from graphglass.language.text_encoder import TextEncoder, load_encoder
+from graphglass.scoring.calibration import benjamini_hochberg, conformal_p_values
+from graphglass.scoring.evidence import Evidence, join_evidence
+from graphglass.sphere.slices import available_slices
+from graphglass.structure.profile import profile
+from graphglass.training.config import TrainingConfig
+from graphglass.training.trainer import Domain, train, train_domains
+
+
+class GLASS(BaseEstimator):
+    """Rank graphs by how far they lie from a set of normal graphs.
+
+    Training aligns a graph encoder with frozen text anchors on the unit sphere; a graph's score is then its calibrated
+    distance to the nearest normal references. Higher means more abnormal. The references can be swapped without
+    retraining.
+
+    Parameters
+    ----------
+    preset : {"default", "paper"}, default="default"
+        ``paper`` follows the GLASS paper in every setting. ``default`` adds structural channels against the same
+        references.
+    encoder, slices, k, scorer, normalisation, epochs, learning_rate, prototypes : optional
+        Overrides of the preset (see :class:`graphglass.detector.settings.Settings`).
+    domain : str, default="graph"
+        Named in the prompts: ``mol``, ``protein``, ``social`` or a name of your own.
+    contamination : float in (0, 0.5], default=0.1
+        Share of the references above ``threshold_``. Only ``threshold_`` and ``labels_`` depend on it.
+    random_state : int, default=0
+        Equal seeds give bit-identical models on one machine.
+    verbose : bool, default=False
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 (references,)
+        Leave-one-out scores of the references.
+    threshold_ : float
+        Their ``1 - contamination`` quantile.
+    labels_ : int64 (references,)
+        1 where a reference itself lies above the threshold.
+    references_ : Evidence
+        The normal graphs scores are measured against.
+    history_ : object
+        Loss curves of the training.
+
+    References
+    ----------
+    Wang, Ding, Li, Fan: GLASS: Graph-Language Alignment with Spherical Scoring for Transferable Graph-Level Anomaly
+    Detection.
+
+    Examples
+    --------
+    >>> from graphglass import GLASS, load_dataset
+    >>> molecules = load_dataset("MUTAG")
+    >>> detector = GLASS(epochs=2).fit(molecules[:100])
+    >>> detector.decision_function(molecules[100:103]).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        preset: str = "default",
+        *,
+        encoder: str | None = None,
+        slices: Sequence[int] | None = None,
+        k: int | None = None,
+        scorer: str | None = None,
+        normalisation: str | None = None,
+        epochs: int | None = None,
+        learning_rate: float | None = None,
+        prototypes: bool | None = None,
+        domain: str = "graph",
+        contamination: float = 0.1,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.preset = preset
+        self.encoder = encoder
+        self.slices = slices
+        self.k = k
+        self.scorer = scorer
+        self.normalisation = normalisation
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.prototypes = prototypes
+        self.domain = domain
+        self.contamination = contamination
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self, graphs: Any, y: object = None, *, checkpoint: str | Path | None = None, resume: bool = False
+    ) -> Self:
+        """Train the graph encoder on normal graphs and keep them as references.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            At least two normal graphs. Class labels on them are ignored. A mapping from domain names to such sets
+            trains one encoder on several domains; their union, compared by structure, is then the reference set.
+        y : ignored
+            Present for scikit-learn's signature.
+        checkpoint : path, optional
+            Directory in which an interrupted training leaves what ``resume=True`` continues from, bit for bit.
+        """
+        settings = self._settings()
+        text = load_encoder(settings.encoder)
+        config = TrainingConfig(
+            slices=available_slices(settings.slices, text.dimension),
+            epochs=settings.epochs,
+            learning_rate=settings.learning_rate,
+            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
+            normalisation=settings.normalisation,
+            seed=self.random_state,
+        )
+        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": self.verbose}
+        sources = {name: _graph_set(part) for name, part in graphs.items()} if isinstance(graphs, Mapping) else {}
+        domains = []
+        for normals in sources.values() or [_graph_set(graphs)]:
+            structure = profile(normals, progress=self.verbose)
+            anchors = text_anchors(text, structure, self.domain, progress=self.verbose)
+            domains.append(Domain(normals, structure, anchors))
+        count = sum(len(item.graphs) for item in domains)
+        if count < 2:
+            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
+        if sources:
+            trained = train_domains(domains, config, **options)
+        else:
+            trained = train(domains[0].graphs, domains[0].profile, domains[0].anchors, config, **options)
+        hashes = frozenset(item for part in domains for item in part.graphs.content_hashes())
+        self._keep(Views(text, trained, trained.schema, trained.slices, self.domain), settings, hashes)
+        if sources:
+            pooled = concatenate([_named(name, part) for name, part in sources.items()])
+            self._refer_to(self.views_.for_any_domain().evidence(pooled), mixed=True)
+        else:
+            self._refer_to(self.views_.evidence(domains[0].graphs))
+        return self
+
+    def decision_function(self, graphs: Any) -> NDArray[np.float64]:
+        """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
+        return self._score(self._evidence(graphs))
+
+    def p_values(self, graphs: Any) -> NDArray[np.float64]:
+        """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
+        return conformal_p_values(self.decision_function(graphs), self.decision_scores_)
+
+    def predict(self, graphs: Any, alpha: float | None = None) -> NDArray[np.int64]:
+        """1 for an anomaly, 0 for a normal graph. (graphs,)
+
+        With ``alpha`` a graph is flagged if its p-value is at most alpha, so that about that share of normal graphs is
+        flagged; without it, if its score exceeds ``threshold_``.
+        """
+        if alpha is None:
+            return (self.decision_function(graphs) > self._fitted("threshold_")).astype(np.int64)
+        if not 0 < alpha < 1:
+            raise ParameterError("GLASS.predict", "alpha", "between 0 and 1", alpha)
+        return (self.p_values(graphs) <= alpha).astype(np.int64)
+
+    def select(self, graphs: Any, alpha: float = 0.1) -> NDArray[np.bool_]:
+        """Flag graphs so that a share of at most ``alpha`` of the flagged is expected to be normal.
+
+        The Benjamini-Hochberg rule on the p-values.
+        """
+        return benjamini_hochberg(self.p_values(graphs), alpha)
+
+    def explain(self, graph: Any, *, neighbours: int = 5, nodes: bool = True) -> Explanation:
+        """Say why one graph has its score.
+
+        Parameters
+        ----------
+        graph : a set of one graph
+        neighbours : int
+            Nearest normal references to name.
+        nodes : bool
+            Attribute the score to nodes by deleting them, which costs one scoring per node.
+        """
+        query = self._evidence(graph)
+        if len(query) != 1:
+            raise InputError(f"GLASS.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")
+        contributions = {name: float(value[0]) for name, value in self.scorer_.contributions(query).items()}
+        score = float(self._score(query)[0])
+        attribution = np.zeros(query.graphs.node_count)
+        if nodes:
+            attribution = node_attribution(query.graphs, score, self.decision_function)
+        names = query.graphs.node_names
+        return Explanation(
+            id=query.graphs.ids[0],
+            score=score,
+            p_value=float(conformal_p_values(np.array([score]), self.decision_scores_)[0]),
+            neighbours=nearest_references(query, self.references_, neighbours),
+            contributions=contributions,
+            fields=field_deviations(query, self.references_),
+            node_attribution=attribution,
+            node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
+        )
+
+    def with_references(self, graphs: Any) -> GLASS:
+        """A detector with the same encoders and another normal set; no gradient step is taken.
+
+        The references may come from another domain, with other labels and attributes; queries must then be like them.
+        """
+        references = _graph_set(graphs)
+        if not len(references):
+            raise InputError("A reference set needs at least one normal graph, found none.")
+        views: Views = self._fitted("views_")
+        moved = GLASS(**self.get_params())
+        moved._keep(views.for_domain(references), self.settings_, self.training_hashes_)
+        moved._refer_to(moved.views_.evidence(references, progress=self.verbose))
+        return moved
+
+    def for_any_domain(self) -> GLASS:
+        """A detector with the same references that compares by structure alone, so that it scores graphs of any domain.
+
+        This is zero-shot transfer: labels and attributes, which mean something else in another domain, are left out.
+        """
+        views: Views = self._fitted("views_")
+        moved = GLASS(**self.get_params())
+        moved._keep(views.for_any_domain(), self.settings_, self.training_hashes_)
+        moved._refer_to(moved.views_.evidence(self.references_.graphs, progress=self.verbose), mixed=True)
+        return moved
+
+    def add_references(self, graphs: Any) -> Self:
+        """Add trusted normal graphs to the references (few-shot calibration); encoders stay as they are."""
+        evidence = self._evidence(graphs)
+        known = set(self.references_.graphs.ids)
+        twice = next((identifier for identifier in evidence.graphs.ids if identifier in known), None)
+        if twice is not None:
+            raise GraphError(f"Reference id {twice!r} is taken already. Give the new graph another id.")
+        self._refer_to(join_evidence([self.references_, evidence]), mixed=self.scorer_.mixed)
+        return self
+
+    def remove_references(self, ids: Sequence[str]) -> Self:
+        """Take references out by id."""
+        present = self._fitted("references_").graphs.ids
+        missing = sorted(set(ids) - set(present))
+        if missing:
+            raise GraphError(f"No reference has the id {missing[0]!r}; `glass references MODEL list` shows them.")
+        keep = np.array([identifier not in set(ids) for identifier in present])
+        if not keep.any():
+            raise InputError("Removing these would leave no reference. Replace the references instead.")
+        self._refer_to(self.references_[keep])
+        return self
+
+    def score_variants(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
+        """The paper's scoring rules side by side: graph, text, fusion, vmf, sms, fixed, glass (tab:scoring)."""
+        from graphglass.detector.variants import paper_variants
+
+        return paper_variants(self._evidence(graphs), self.references_, self.views_.slices, self.settings_.k)
+
+    def channel_embeddings(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
+        """Unit rows of every spherical code, by name such as ``graph:64``."""
+        return dict(self._fitted("views_").evidence(_graph_set(graphs)).codes)
+
+    def encoder_fingerprint(self) -> str:
+        """sha256 over the frozen encoders: codes are comparable only between detectors that share it."""
+        views: Views = self._fitted("views_")
+        return views.fingerprint
+
+    def training_hashes(self) -> frozenset[str]:
+        """Content hashes of the graphs the encoder was trained on."""
+        hashes: frozenset[str] = self._fitted("training_hashes_")
+        return hashes
+
+    def save(self, path: str | Path) -> None:
+        """Write the detector to a directory, atomically and without pickle."""
+        self._fitted("views_")
+        save_detector(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, encoder: TextEncoder | None = None) -> GLASS:
+        """Read a detector back; altered files, unknown versions and another text encoder are refused.
+
+        Parameters
+        ----------
+        path : local directory or fsspec URL
+        encoder : TextEncoder, optional
+            An encoder already in memory; otherwise the one named in the model is loaded.
+        """
+        return load_detector(cls, path, encoder)
+
+    def as_sklearn(self) -> Any:
+        """An adapter with scikit-learn's sign: ``predict`` gives -1 for anomalies, higher scores mean more normal."""
+        from graphglass.detector.sklearn_adapter import GLASSOutlierDetector
+
+        return GLASSOutlierDetector.around(self)
+
+    # What follows is shared by fit, load and the reference operations.
+
+    def _settings(self) -> Settings:
+        if not 0 < self.contamination <= 0.5:
+            raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
+        params: Mapping[str, Any] = self.get_params()
+        return resolve(**{name: value for name, value in params.items() if name not in {"domain", "contamination"}})
+
+    def _keep(self, views: Views, settings: Settings, hashes: frozenset[str]) -> None:
+        self.views_, self.settings_, self.training_hashes_ = views, settings, hashes
+        self.history_ = views.graph.history
+
+    def _refer_to(self, references: Evidence, *, mixed: bool = False, scorer: ReferenceScorer | None = None) -> None:
+        references = replace(references, graphs=references.graphs.without_labels())
+        self.references_ = references.structure_only() if mixed else references
+        self.scorer_ = scorer or ReferenceScorer.fit(self.references_, self.settings_, self.views_.slices, mixed=mixed)
+        self.decision_scores_ = self.scorer_.reference_scores
+        self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+
+    def _evidence(self, graphs: Any) -> Evidence:
+        views: Views = self._fitted("views_")
+        queries = _graph_set(graphs).without_labels()
+        if not len(queries):
+            raise InputError("There is no graph to score. Pass at least one.")
+        if self.scorer_.mixed:
+            return views.for_any_domain().evidence(queries, progress=self.verbose).structure_only()
+        self.scorer_.check_schema(queries)
+        return views.evidence(queries, progress=self.verbose)
+
+    def _score(self, queries: Evidence) -> NDArray[np.float64]:
+        return self.scorer_.scores(queries)
+
+    def _fitted(self, name: str) -> Any:
+        if not hasattr(self, name):
+            raise NotFittedError("This GLASS is not fitted yet. Call fit with normal graphs, or load a saved model.")
+        return getattr(self, name)
+
+
+def _graph_set(graphs: Any) -> GraphSet:
+    return graphs if isinstance(graphs, GraphSet) else read_graphs(graphs)
+
+
+def _named(domain: str, graphs: GraphSet) -> GraphSet:
+    """One domain of several: ids that stay unique in the union, and only what all domains share."""
+    ids = tuple(f"{domain}/{identifier}" for identifier in graphs.ids)
+    return replace(graphs, ids=ids, labels=None, node_names=None).structure_only()

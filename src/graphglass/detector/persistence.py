@@ -1,0 +1,168 @@
+"""A fitted detector as a directory of safetensors and JSON, and back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.artifacts.load import Artifact, load_artifact
+from graphglass.artifacts.manifest import MANIFEST
+from graphglass.artifacts.save import save_artifact
+from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
+from graphglass.detector.settings import Settings
+from graphglass.detector.views import Views
+from graphglass.errors import ArtifactError, GlassError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.language.text_encoder import Fingerprint, TextEncoder, load_encoder
+from graphglass.network.schema import FeatureSchema
+from graphglass.scoring.evidence import Evidence
+from graphglass.scoring.fusion import Fusion
+from graphglass.scoring.sphere_channels import SphereChannel
+from graphglass.structure.profile import StructureProfile
+from graphglass.training.trained import TrainedEncoder
+
+if TYPE_CHECKING:
+    from graphglass.detector.estimator import GLASS
+
+KIND = "graphglass-detector"
+_GRAPH_ARRAYS = (
+    "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels", "removed",
+)  # fmt: skip
+_PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
+
+
+def save_detector(detector: GLASS, path: str | Path) -> None:
+    """Write everything a fitted detector needs; see :func:`graphglass.artifacts.save.save_artifact`."""
+    references, views, scorer = detector.references_, detector.views_, detector.scorer_
+    graphs = references.graphs
+    save_artifact(
+        path,
+        KIND,
+        tensors={
+            "encoder": views.graph.state(),
+            "references": _present(graphs, _GRAPH_ARRAYS)
+            | _present(references.profile, _PROFILE_ARRAYS)
+            | {f"code/{name}": rows for name, rows in references.codes.items()},
+            "channels": {"reference_scores": scorer.reference_scores} | _channel_arrays(scorer),
+        },
+        documents={
+            "detector": {
+                "params": _plain(detector.get_params()),
+                "settings": asdict(detector.settings_),
+                "slices": list(views.slices),
+                "domain": views.domain,
+                "text_encoder": views.text.fingerprint.to_json(),
+                "fusion": scorer.fusion.to_json(),
+                "carried": list(scorer.schema),
+                "mixed": scorer.mixed,
+                "schema": views.schema.to_json(),
+            },
+            "encoder_settings": views.graph.to_json(),
+            "reference_names": {
+                "ids": list(graphs.ids),
+                "attributes": list(graphs.attribute_names),
+                "labels": {str(code): name for code, name in graphs.label_names.items()},
+                "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
+            },
+            "training": {"hashes": sorted(detector.training_hashes_)},
+        },
+    )
+
+
+def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | None) -> GLASS:
+    """Rebuild a detector; nothing is trained or fitted."""
+    artifact = load_artifact(path, KIND)
+    try:
+        return _rebuild(cls, artifact, encoder, str(path))
+    except GlassError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+        raise ArtifactError(f"{path} is not a complete detector ({type(error).__name__}: {error}).") from error
+
+
+def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, where: str) -> GLASS:
+    document = artifact.documents["detector"]
+    expected = Fingerprint.from_json(document["text_encoder"])
+    text = encoder or load_encoder(expected.name)
+    if text.fingerprint != expected:
+        raise ArtifactError(
+            f"{where} was made with text encoder {expected.name} (revision {expected.revision}, weights "
+            f"{expected.weights[:12]}), but {text.fingerprint.name} (revision {text.fingerprint.revision}, weights "
+            f"{text.fingerprint.weights[:12]}) is here. Use the same encoder, or fit again."
+        )
+    params = document["params"]
+    params["slices"] = None if params["slices"] is None else tuple(params["slices"])
+    detector = cls(**params)
+    settings = Settings(**{**document["settings"], "slices": tuple(document["settings"]["slices"])})
+    trained = TrainedEncoder.restore(artifact.tensors["encoder"], artifact.documents["encoder_settings"])
+    schema = FeatureSchema.from_json(document["schema"])
+    views = Views(text, trained, schema, tuple(document["slices"]), document["domain"])
+    detector._keep(views, settings, frozenset(artifact.documents["training"]["hashes"]))
+    references = _references(artifact)
+    stored = artifact.tensors["channels"]
+    channels = build_channels(settings, views.slices)
+    for channel in channels:
+        if isinstance(channel, SphereChannel):
+            channel.fit(references)
+        else:
+            prefix = f"{channel.name}/"
+            channel.restore({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)})
+    nodes, edges, attributes = document["carried"]
+    scorer = ReferenceScorer(
+        channels,
+        Fusion.from_json(document["fusion"]),
+        stored["reference_scores"],
+        (nodes, edges, tuple(attributes)),
+        document["mixed"],
+    )
+    detector._refer_to(references, mixed=scorer.mixed, scorer=scorer)
+    return detector
+
+
+def _references(artifact: Artifact) -> Evidence:
+    arrays, names = artifact.tensors["references"], artifact.documents["reference_names"]
+    graphs = GraphSet(
+        **{name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays},
+        ids=tuple(names["ids"]),
+        attribute_names=tuple(names["attributes"]),
+        label_names={int(code): name for code, name in names["labels"].items()},
+        node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
+    )
+    structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in _PROFILE_ARRAYS})
+    codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
+    return Evidence(graphs, structure, codes)
+
+
+def _channel_arrays(scorer: ReferenceScorer) -> dict[str, NDArray[Any]]:
+    # A spherical channel's state is the references' code, which is stored already.
+    return {
+        f"{channel.name}/{key}": value
+        for channel in scorer.channels
+        if not isinstance(channel, SphereChannel)
+        for key, value in channel.state().items()
+    }
+
+
+def _present(owner: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    return {name: value for name in names if (value := getattr(owner, name)) is not None}
+
+
+def _plain(params: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in params.items()}
+
+
+
+def refuse_unless_writable(path: Path) -> None:
+    """Find out before a long fit whether its result could be written."""
+    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file())):
+        raise ArtifactError(f"{path} exists and is not a model. Choose a new directory, or a model to replace.")
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise ArtifactError(f"{parent} does not exist. Create it, or choose another place for the model.")
+    if not os.access(parent, os.W_OK):
+        raise ArtifactError(f"{parent} cannot be written to. Choose another place for the model.")

@@ -1,0 +1,101 @@
+"""The references made ready to score against: channels, their fusion and the calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.detector.settings import Settings
+from graphglass.errors import SchemaError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.scoring.channel import Channel
+from graphglass.scoring.default_channels import default_channels
+from graphglass.scoring.evidence import Evidence
+from graphglass.scoring.fusion import Fusion, fit_fusion
+from graphglass.scoring.reliability import fixed_weights, reliability_weights
+from graphglass.scoring.sphere_channels import SphereChannel
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceScorer:
+    """Scores queries against one reference set.
+
+    Attributes
+    ----------
+    channels : list of Channel
+    fusion : Fusion
+    reference_scores : float64 (references,)
+        The leave-one-out score of every reference, in its order.
+    schema : (node labels?, edge labels?, attribute names)
+        What the references carry; queries must carry the same.
+    mixed : bool
+        References of several domains, compared by structure alone.
+    """
+
+    channels: tuple[Channel, ...]
+    fusion: Fusion
+    reference_scores: NDArray[np.float64]
+    schema: tuple[bool, bool, tuple[str, ...]]
+    mixed: bool = False
+
+    @classmethod
+    def fit(
+        cls, references: Evidence, settings: Settings, slices: Sequence[int], *, mixed: bool = False
+    ) -> ReferenceScorer:
+        """Fit every channel on the references and fuse them by the settings' scorer."""
+        channels = build_channels(settings, slices)
+        for channel in channels:
+            channel.fit(references)
+        left_out = {channel.name: channel.leave_one_out() for channel in channels}
+        if settings.scorer == "ensemble":
+            fusion = fit_fusion(left_out)
+        elif settings.scorer == "reliability":
+            fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
+        else:
+            fusion = fit_fusion(left_out, weights=fixed_weights(slices))
+        scores = sum_of(fusion.contributions(left_out))
+        return cls(channels, fusion, scores, _schema(references.graphs), mixed)
+
+    def check_schema(self, queries: GraphSet) -> None:
+        """Refuse queries whose labels or attributes the references do not have, or lack ones they have."""
+        found = _schema(queries)
+        if found != self.schema:
+            raise SchemaError(
+                f"Queries must carry what the references carry: {_describe(self.schema)}. Found {_describe(found)}. "
+                "Read both with the same options, or give the detector references of this kind."
+            )
+
+    def contributions(self, queries: Evidence) -> dict[str, NDArray[np.float64]]:
+        """What each channel adds to the score of every query; they sum to it."""
+        return self.fusion.contributions({channel.name: channel.distances(queries)[0] for channel in self.channels})
+
+    def scores(self, queries: Evidence) -> NDArray[np.float64]:
+        """Anomaly scores (eq:fixedscore under the paper's scorers)."""
+        return sum_of(self.contributions(queries))
+
+
+def build_channels(settings: Settings, slices: Sequence[int]) -> tuple[Channel, ...]:
+    """The unfitted channels a scorer uses."""
+    sphere = [SphereChannel(f"{view}:{size}", settings.k) for size in slices for view in ("graph", "text")]
+    if settings.scorer == "ensemble":
+        return tuple(default_channels(sphere))
+    return tuple(sphere)
+
+
+def sum_of(contributions: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Add contributions in a fixed order, so that equal inputs give equal bits."""
+    return np.sum([contributions[name] for name in sorted(contributions)], axis=0)
+
+
+def _schema(graphs: GraphSet) -> tuple[bool, bool, tuple[str, ...]]:
+    return graphs.node_labels is not None, graphs.edge_labels is not None, graphs.attribute_names
+
+
+def _describe(schema: tuple[bool, bool, tuple[str, ...]]) -> str:
+    nodes, edges, attributes = schema
+    parts = ["node labels" if nodes else "no node labels", "edge labels" if edges else "no edge labels"]
+    parts.append(f"attributes {', '.join(attributes)}" if attributes else "no attributes")
+    return "; ".join(parts)

@@ -1,0 +1,65 @@
+"""GLASS with scikit-learn's sign, for pipelines and tools that expect an OutlierMixin."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from graphglass.detector.estimator import GLASS
+
+
+class GLASSOutlierDetector(OutlierMixin, BaseEstimator):
+    """An outlier detector in scikit-learn's sense around a GLASS: HIGHER means more NORMAL here.
+
+    Parameters
+    ----------
+    detector : GLASS, optional
+        Its settings are used for fitting; a plain ``GLASS()`` if absent.
+
+    Attributes
+    ----------
+    detector_ : GLASS
+        The fitted detector.
+    offset_ : float
+        ``decision_function`` is ``score_samples`` minus this, so that negative values are outliers.
+    """
+
+    def __init__(self, detector: GLASS | None = None) -> None:
+        self.detector = detector
+
+    @classmethod
+    def around(cls, fitted: GLASS) -> GLASSOutlierDetector:
+        """Wrap a detector that is fitted already."""
+        adapter = cls(fitted)
+        adapter._take(fitted)
+        return adapter
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Fit on normal graphs."""
+        self._take((clone(self.detector) if self.detector is not None else GLASS()).fit(X))
+        return self
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Minus the anomaly score: higher is more normal."""
+        check_is_fitted(self, "detector_")
+        return -self.detector_.decision_function(X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Negative for outliers, positive for normal graphs."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """-1 for outliers, +1 for normal graphs."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def fit_predict(self, X: Any, y: object = None) -> NDArray[np.int64]:
+        """Fit, then judge every graph by its own leave-one-out score."""
+        return np.where(self.fit(X).detector_.labels_ == 1, -1, 1)
+
+    def _take(self, fitted: GLASS) -> None:
+        self.detector_ = fitted
+        self.offset_ = -fitted.threshold_

@@ -1,0 +1,101 @@
+"""From graphs to evidence: structure, words, anchors and graph codes, in one call."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.language.cache import encode_cached
+from graphglass.language.graphdp import graphdp
+from graphglass.language.text_encoder import TextEncoder
+from graphglass.network.schema import FeatureSchema
+from graphglass.scoring.evidence import Evidence
+from graphglass.sphere.slices import prefix_slice
+from graphglass.structure.profile import LTD_NAMES, StructureProfile, profile
+from graphglass.training.trained import TrainedEncoder, encode_graphs
+
+
+def text_anchors(
+    encoder: TextEncoder, structure: StructureProfile, domain: str, *, progress: bool = False
+) -> NDArray[np.float32]:
+    """The unit anchor of every graph's prompt (eq:textencoder).
+
+    References and queries share one phase, so that a text distance speaks of structure and not of roles.
+    """
+    return encode_cached(encoder, graphdp(structure, domain=domain, phase="single-reference"), progress=progress)
+
+
+@dataclass(frozen=True)
+class Views:
+    """The frozen encoders of a fitted detector; whatever the references are, these stay.
+
+    Attributes
+    ----------
+    schema : FeatureSchema
+        How the graphs of the current domain are put into the encoder's public columns.
+    """
+
+    text: TextEncoder
+    graph: TrainedEncoder
+    schema: FeatureSchema
+    slices: tuple[int, ...]
+    domain: str
+
+    def evidence(self, graphs: GraphSet, *, progress: bool = False) -> Evidence:
+        """Structure and codes of every graph."""
+        structure = profile(graphs, progress=progress)
+        anchors = text_anchors(self.text, structure, self.domain, progress=progress)
+        codes = {f"text:{size}": prefix_slice(anchors, size) for size in self.slices}
+        rows = encode_graphs(self.graph, graphs, structure, schema=self.schema)
+        codes |= {f"graph:{size}": part for size, part in rows.items()}
+        return Evidence(graphs, structure, codes)
+
+    def for_domain(self, references: GraphSet) -> Views:
+        """The same encoders, reading graphs like these references.
+
+        References that carry exactly what the encoder was trained on are read as the training graphs were. Any others
+        take their own labels and attributes into the same public columns.
+        """
+        trained = self.graph.schema
+        labels = () if references.node_labels is None else tuple(np.unique(references.node_labels).tolist())
+        if (
+            not trained.is_open
+            and set(references.attribute_names) == set(trained.attribute_names)
+            and trained.labelled == (references.node_labels is not None)
+            and set(labels) <= set(trained.vocabulary or ())
+        ):
+            return replace(self, schema=trained)
+        return replace(self, schema=self._open().for_domain(labels))
+
+    def for_any_domain(self) -> Views:
+        """The same encoders, reading graphs of whatever domain by structure and nothing else."""
+        return replace(self, schema=self._open().for_domain(()))
+
+    def _open(self) -> FeatureSchema:
+        trained = self.graph.schema
+        if trained.is_open:
+            return trained
+        shared = len(LTD_NAMES)
+        return replace(
+            trained,
+            vocabulary=None,
+            attribute_names=(),
+            labelled=False,
+            centre=trained.centre[:shared],
+            scale=trained.scale[:shared],
+            is_open=True,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 over everything that decides where a graph lands on the sphere."""
+        total = hashlib.sha256(self.text.fingerprint.digest.encode())
+        total.update(repr((self.slices, self.domain, self.schema)).encode())
+        for name, array in sorted(self.graph.state().items()):
+            total.update(name.encode())
+            total.update(np.ascontiguousarray(array).tobytes())
+        return total.hexdigest()

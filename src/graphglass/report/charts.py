@@ -1,0 +1,96 @@
+"""Charts as SVG: distributions, bars and the map of the sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WIDTH, _HEIGHT, _MARGIN = 560, 220, 34
+
+
+def score_distribution(references: NDArray[np.float64], queries: NDArray[np.float64], threshold: float) -> str:
+    """Histograms of reference and query scores on one axis, with the flagging threshold."""
+    both = np.concatenate([references, queries])
+    low, high = np.quantile(both, [0.0, 1.0])
+    high = high if high > low else low + 1
+    edges = np.linspace(low, high, 41)
+    parts = [_open("Distribution of scores: references in grey, queries in colour")]
+    for values, kind in ((references, "reference"), (queries, "query")):
+        heights = np.histogram(values, edges)[0] / max(1, len(values))
+        scale = (_HEIGHT - 2 * _MARGIN) / max(heights.max(), 1e-9)
+        for left, right, height in zip(edges[:-1], edges[1:], heights, strict=True):
+            if height:
+                x, width = _x(left, low, high), _x(right, low, high) - _x(left, low, high)
+                tall = height * scale
+                place = f'x="{x:.1f}" y="{_HEIGHT - _MARGIN - tall:.1f}" width="{width:.1f}" height="{tall:.1f}"'
+                parts.append(f'<rect class="{kind}" {place}/>')
+    if low <= threshold <= high:
+        x = _x(threshold, low, high)
+        parts.append(f'<line class="threshold" x1="{x:.1f}" y1="{_MARGIN}" x2="{x:.1f}" y2="{_HEIGHT - _MARGIN}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{_MARGIN - 6}">flagged from here</text>')
+    for value in np.linspace(low, high, 5):
+        parts.append(f'<text x="{_x(value, low, high):.1f}" y="{_HEIGHT - 14}">{value:.2g}</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def sphere_map(
+    references: NDArray[np.float64], queries: NDArray[np.float64], flagged: NDArray[np.bool_], ids: Sequence[str]
+) -> str:
+    """References and queries on the principal plane of the sphere."""
+    size = 360
+    points = np.concatenate([references, queries])
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = np.where(high > low, high - low, 1)
+    placed = 16 + (points - low) / span * (size - 32)
+    placed[:, 1] = size - placed[:, 1]
+    parts = [f'<svg class="map" viewBox="0 0 {size} {size}" role="img" aria-label="Map of the sphere">']
+    for x, y in placed[: len(references)]:
+        parts.append(f'<circle class="reference" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>')
+    for (x, y), flag, name in zip(placed[len(references) :], flagged, ids, strict=True):
+        kind = "flagged" if flag else "query"
+        title = f"<title>{escape(name)}</title>"
+        parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="3.5">{title}</circle>')
+    return "".join([*parts, "</svg>"])
+
+
+def contribution_bars(contributions: Sequence[tuple[str, float]]) -> str:
+    """Signed bars, one per channel."""
+    largest = max((abs(value) for _, value in contributions), default=0) or 1
+    row, left, width = 20, 120, 180
+    height = row * len(contributions) + 4
+    parts = [f'<svg class="bars" viewBox="0 0 360 {height}" role="img" aria-label="Contribution of each channel">']
+    for index, (name, value) in enumerate(contributions):
+        y, length = index * row + 3, abs(value) / largest * width / 2
+        x = left + width / 2 - (length if value < 0 else 0)
+        parts.append(f'<text class="name" x="{left - 6}" y="{y + 12}">{escape(name)}</text>')
+        kind = "more" if value > 0 else "less"
+        parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{length:.1f}" height="{row - 6}"/>')
+        parts.append(f'<text class="value" x="{left + width + 6}" y="{y + 12}">{value:+.3f}</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def loss_curve(losses: Sequence[float]) -> str:
+    """Training loss per epoch."""
+    values = np.asarray(losses, dtype=np.float64)
+    low, high = float(values.min()), float(values.max())
+    span = high - low or 1
+    points = " ".join(
+        f"{_x(i, 0, max(1, len(values) - 1)):.1f},{_HEIGHT - _MARGIN - (v - low) / span * (_HEIGHT - 2 * _MARGIN):.1f}"
+        for i, v in enumerate(values)
+    )
+    labels = (
+        f'<text x="{_MARGIN}" y="{_MARGIN - 6}">{high:.3g}</text><text x="{_WIDTH - _MARGIN}" '
+        f'y="{_HEIGHT - _MARGIN + 14}">epoch {len(values)}, loss {values[-1]:.3g}</text>'
+    )
+    return f'{_open("Training loss by epoch")}<polyline class="curve" points="{points}"/>{labels}</svg>'
+
+
+def _open(label: str) -> str:
+    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(label)}">'
+
+
+def _x(value: float, low: float, high: float) -> float:
+    return float(_MARGIN + (value - low) / (high - low) * (_WIDTH - 2 * _MARGIN))
