@@ -1,0 +1,72 @@
+"""Graphs as histograms of node codes: a vocabulary learned from references, sparse counts, exact norms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms:
+    """Sparse counts over a fixed vocabulary.
+
+    Attributes
+    ----------
+    vocabulary : uint64 (columns,)
+        Sorted codes, one per column.
+    counts : sparse (graphs, columns)
+        How often each code stands in each graph.
+    norms : float64 (graphs,)
+        Euclidean norm of the full histogram. Codes outside the vocabulary count here: they match no reference, but
+        they make a graph less similar to all.
+    """
+
+    vocabulary: NDArray[np.uint64]
+    counts: csr_array
+    norms: NDArray[np.float64]
+
+    def similarities(self, other: Histograms) -> NDArray[np.float64]:
+        """Cosine of every graph here with every graph of `other` on the same vocabulary, (graphs, other graphs)."""
+        products = (self.counts @ other.counts.T).toarray()
+        return products / np.outer(_positive(self.norms), _positive(other.norms))
+
+
+def histograms(
+    codes: NDArray[np.uint64], node_offsets: NDArray[np.int64], vocabulary: NDArray[np.uint64] | None = None
+) -> Histograms:
+    """Count node codes per graph.
+
+    Parameters
+    ----------
+    codes : uint64 (rounds, nodes)
+        One code per node and round; codes of different rounds must not collide.
+    vocabulary : uint64 (columns,) or None
+        Sorted codes to count. None takes every code that occurs.
+    """
+    rounds, graphs = len(codes), len(node_offsets) - 1
+    rows = np.tile(np.repeat(np.arange(graphs), np.diff(node_offsets)), rounds)
+    present, columns = np.unique(codes.ravel(), return_inverse=True)
+    ones = np.ones(len(rows))
+    full = csr_array((ones, (rows, columns.ravel())), shape=(graphs, len(present)))
+    full.sum_duplicates()
+    norms = np.sqrt(np.asarray(full.multiply(full).sum(axis=1)).ravel())
+    if vocabulary is None:
+        return Histograms(present, full, norms)
+    places = np.searchsorted(vocabulary, present)
+    known = np.zeros(len(present), bool)
+    inside = places < len(vocabulary)
+    known[inside] = vocabulary[places[inside]] == present[inside]
+    entries = full.tocoo()
+    kept = known[entries.coords[1]]
+    counts = csr_array(
+        (entries.data[kept], (entries.coords[0][kept], places[entries.coords[1][kept]])),
+        shape=(graphs, len(vocabulary)),
+    )
+    return Histograms(vocabulary, counts, norms)
+
+
+def _positive(norms: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(norms > 0, norms, 1.0)

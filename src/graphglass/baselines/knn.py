@@ -1,0 +1,147 @@
+"""Training-free rows: mean distance to the five nearest normal graphs in sizes, structure or WL histograms."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from graphglass.baselines.histograms import Histograms, histograms
+from graphglass.baselines.weisfeiler_lehman import colours
+from graphglass.errors import InputError, NotFittedError, ParameterError
+from graphglass.graphs import GraphSet
+from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
+
+_BLOCK = 1024  # queries compared with all references at a time
+
+# Counts that span orders of magnitude are compared as ratios.
+_LOGGED = ("nodes", "edges", "triangles", "four_cycles", "components", "motif_density")
+_SKETCH = ("lambda_2", "lambda_9", "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
+
+
+class NearestNormals:
+    """Mean distance to the `k` nearest references; subclasses say what a graph looks like and what distance means."""
+
+    def __init__(self, k: int = 5) -> None:
+        if k < 1:
+            raise ParameterError(type(self).__name__, "k", "a positive integer", k)
+        self.k = k
+        self._fitted = False
+
+    def get_params(self) -> dict[str, Any]:
+        """The settings, by name."""
+        return {"k": self.k}
+
+    def fit(self, graphs: GraphSet) -> Self:
+        """Keep the normal graphs as references."""
+        if not len(graphs):
+            raise InputError(f"{type(self).__name__}.fit needs at least one normal graph, found none.")
+        self._remember(graphs)
+        self._fitted = True
+        return self
+
+    def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """Mean distance to the `k` nearest references, (graphs,); fewer references than `k` are all used."""
+        if not self._fitted:
+            raise NotFittedError(f"{type(self).__name__} has no references yet: call fit first.")
+        blocks = [self._distances(graphs[i : i + _BLOCK]) for i in range(0, len(graphs), _BLOCK)]
+        return np.concatenate([mean_nearest(block, self.k) for block in blocks] or [np.zeros(0)])
+
+    def _remember(self, graphs: GraphSet) -> None:
+        raise NotImplementedError
+
+    def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+
+def mean_nearest(distances: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """The mean of the `k` smallest entries of each row, (rows,)."""
+    k = min(k, distances.shape[1])
+    nearest = np.sort(np.partition(distances, k - 1, axis=1)[:, :k], axis=1)
+    return nearest.mean(axis=1)
+
+
+class _Tabular(NearestNormals):
+    """Euclidean distance between feature rows standardised by the references."""
+
+    def _features(self, graphs: GraphSet) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def _remember(self, graphs: GraphSet) -> None:
+        rows = self._features(graphs)
+        spread = rows.std(axis=0)
+        # A feature constant among the references keeps its unit: a query that differs there is still far away.
+        self._centre, self._spread = rows.mean(axis=0), np.where(spread > 1e-9, spread, 1.0)
+        self._references = (rows - self._centre) / self._spread
+
+    def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
+        distances: NDArray[np.float64] = cdist(
+            (self._features(graphs) - self._centre) / self._spread, self._references
+        )
+        return distances
+
+
+class SizeKNN(_Tabular):
+    """Counting alone: log nodes and log edges, standardised by the references."""
+
+    def _features(self, graphs: GraphSet) -> NDArray[np.float64]:
+        return np.log1p(np.column_stack([graphs.sizes, graphs.edge_counts]).astype(np.float64))
+
+
+class StructureKNN(_Tabular):
+    """Twenty-two structural features (17 aggregates, five of the spectral sketch) and the node-label histogram."""
+
+    def _remember(self, graphs: GraphSet) -> None:
+        labels = graphs.node_labels
+        self._labels = np.unique(labels) if labels is not None else np.zeros(0, np.int64)
+        super()._remember(graphs)
+
+    def _features(self, graphs: GraphSet) -> NDArray[np.float64]:
+        described = profile(graphs)
+        aggregates = described.aggregates.copy()
+        logged = [AGGREGATE_NAMES.index(name) for name in _LOGGED]
+        aggregates[:, logged] = np.log1p(aggregates[:, logged])
+        sketch = described.sketch[:, [SKETCH_NAMES.index(name) for name in _SKETCH]]
+        return np.hstack([aggregates, sketch, self._label_shares(graphs)])
+
+    def _label_shares(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """Share of nodes with each reference label and, last, with any other, (graphs, labels + 1)."""
+        if graphs.node_labels is None or not len(self._labels):
+            return np.zeros((len(graphs), 0))
+        places = np.searchsorted(self._labels, graphs.node_labels)
+        inside = np.minimum(places, len(self._labels) - 1)
+        places = np.where(self._labels[inside] == graphs.node_labels, inside, len(self._labels))
+        width = len(self._labels) + 1
+        counts = np.bincount(graphs.node_graph * width + places, minlength=len(graphs) * width)
+        return counts.reshape(len(graphs), width) / graphs.sizes[:, None]
+
+
+class WLCosineKNN(NearestNormals):
+    """One minus the cosine of Weisfeiler-Lehman subtree histograms over rounds 0..`rounds`.
+
+    Unlabelled graphs start from `unlabelled`: the degree or one constant colour.
+    """
+
+    def __init__(self, k: int = 5, rounds: int = 3, unlabelled: str = "degree") -> None:
+        super().__init__(k)
+        if rounds < 0:
+            raise ParameterError("WLCosineKNN", "rounds", "zero or more", rounds)
+        if unlabelled not in ("degree", "constant"):
+            raise ParameterError("WLCosineKNN", "unlabelled", "'degree' or 'constant'", unlabelled)
+        self.rounds, self.unlabelled = rounds, unlabelled
+
+    def get_params(self) -> dict[str, Any]:
+        """The settings, by name."""
+        return {"k": self.k, "rounds": self.rounds, "unlabelled": self.unlabelled}
+
+    def _histograms(self, graphs: GraphSet, vocabulary: NDArray[np.uint64] | None) -> Histograms:
+        start = self.unlabelled if graphs.node_labels is None else "labels"
+        return histograms(colours(graphs, self.rounds, start), graphs.node_offsets, vocabulary)
+
+    def _remember(self, graphs: GraphSet) -> None:
+        self._references = self._histograms(graphs, None)
+
+    def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
+        return 1.0 - self._histograms(graphs, self._references.vocabulary).similarities(self._references)

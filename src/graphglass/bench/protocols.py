@@ -1,0 +1,107 @@
+"""Named evaluation protocols: which graphs are references, which are tested, which raw class is the anomaly.
+
+minority
+    The class with the fewest graphs is anomalous (ties: the smallest raw label). A seeded shuffle makes 80% of the other
+    graphs references; the test set is the other 20% and every anomaly. Seed s shuffles with seed s.
+minority, flipped
+    The minority class is normal and every other class is anomalous.
+good-d
+    Five stratified folds over all graphs (shuffled once, seed 0); seed i is fold i. The smallest raw label is anomalous;
+    references are the normal graphs of the other four folds, the test set is the whole fold.
+good-d, flipped
+    The largest raw label is anomalous. With two classes that is the other class; with more (ENZYMES, COLLAB) all classes
+    but the last are normal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import BenchError
+from graphglass.graphs import GraphSet
+
+PROTOCOLS = ("minority", "good-d")
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Index arrays of one run; no graph and no label travels with them to a method.
+
+    Attributes
+    ----------
+    references, test : int64
+        Rows of the dataset, in shuffled order: position says nothing about the class.
+    anomalous : bool (test,)
+        The truth of the test rows, for the metrics alone.
+    anomalous_labels, normal_labels : tuple
+        The raw classes on either side.
+    """
+
+    protocol: str
+    flip: bool
+    seed: int
+    references: NDArray[np.int64]
+    test: NDArray[np.int64]
+    anomalous: NDArray[np.bool_]
+    anomalous_labels: tuple[int, ...]
+    normal_labels: tuple[int, ...]
+
+
+def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False) -> Split:
+    """The split of a dataset with raw class `labels` under a named protocol."""
+    raw = np.asarray(labels)
+    classes, counts = np.unique(raw, return_counts=True)
+    if len(classes) < 2:
+        raise BenchError(f"A protocol needs at least two classes, found {classes.tolist()}.")
+    if seed < 0:
+        raise BenchError(f"Seeds start at 0, found {seed}.")
+    if protocol == "minority":
+        smallest = classes[int(np.argmin(counts))]  # argmin takes the first of a tie: the smallest label
+        odd = classes[classes != smallest] if flip else np.array([smallest])
+        normal = np.flatnonzero(~np.isin(raw, odd))
+        order = np.random.default_rng(seed).permutation(normal)
+        cut = len(normal) * 4 // 5
+        references, test = order[:cut], np.concatenate([order[cut:], np.flatnonzero(np.isin(raw, odd))])
+    elif protocol == "good-d":
+        odd = np.array([classes[-1] if flip else classes[0]])
+        train, test = _fold(raw, seed)
+        references = train[~np.isin(raw[train], odd)]
+    else:
+        raise BenchError(f"Unknown protocol {protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
+    if not len(references):
+        raise BenchError(f"Protocol {protocol!r} leaves no references among {len(raw)} graphs.")
+    # File order often sorts graphs by class; a shuffle of its own removes what position could tell.
+    shuffle = np.random.default_rng([seed, 0xB11D])
+    references, test = shuffle.permutation(references), shuffle.permutation(test)
+    return Split(
+        protocol, flip, seed, references.astype(np.int64), test.astype(np.int64), np.isin(raw[test], odd),
+        tuple(odd.tolist()), tuple(classes[~np.isin(classes, odd)].tolist()),
+    )  # fmt: skip
+
+
+def _fold(raw: NDArray[Any], fold: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    if fold >= FOLDS:
+        raise BenchError(f"Protocol 'good-d' has {FOLDS} folds, so seeds 0..{FOLDS - 1}; found seed {fold}.")
+    ranks = np.unique(raw, return_inverse=True)[1].ravel()
+    folds = StratifiedKFold(n_splits=FOLDS, shuffle=True, random_state=0).split(np.zeros(len(raw)), ranks)
+    train, test = list(folds)[fold]
+    return train, test
+
+
+def blind(graphs: GraphSet, rows: NDArray[np.int64]) -> GraphSet:
+    """The chosen graphs as a method may see them: no class labels, no names, no reading history."""
+    chosen = graphs[rows]
+    return replace(
+        chosen,
+        labels=None,
+        ids=tuple(str(i) for i in range(len(chosen))),
+        node_names=None,
+        removed=np.zeros((len(chosen), 3), np.int64),
+    )

@@ -1,0 +1,205 @@
+"""Run cells that have no record yet, one after another, and record each as it finishes."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from graphglass.bench.datasets import Datasets
+from graphglass.bench.isolation import stream
+from graphglass.bench.methods import configuration, factory
+from graphglass.bench.metrics import METRIC_NAMES
+from graphglass.bench.records import Cell, Record, Results, cell_key
+from graphglass.errors import BenchError
+
+_PACKAGES = ("graphglass", "numpy", "scipy", "scikit-learn", "numba", "torch")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one cell measured.
+
+    Attributes
+    ----------
+    metrics : mapping
+        AUROC, AUPRC and FPR95 in percent of the method's own score.
+    seconds : mapping
+        Time by part, such as ``fit`` and ``score``.
+    counts : mapping
+        References, and normal and anomalous test graphs.
+    labels : mapping
+        The raw classes that were ``normal`` and ``anomalous``.
+    variants : mapping
+        Further metrics by name: scoring rules, numbers of shots, reference sets.
+    """
+
+    cell: Cell
+    metrics: dict[str, float]
+    seconds: dict[str, float]
+    counts: dict[str, int]
+    labels: dict[str, list[int]]
+    variants: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Cells that share work (one fit, several targets); `run` yields an outcome for each of `cells` it is given."""
+
+    method: str
+    cells: tuple[Cell, ...]
+    datasets: tuple[str, ...]
+    run: Callable[[Sequence[Cell]], Iterator[Outcome]]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    results: Results,
+    datasets: Datasets,
+    *,
+    threads: int = 1,
+    isolate: bool = True,
+    progress: bool = True,
+) -> int:
+    """Run every cell without a record; return how many were run.
+
+    A cell that fails does not stop the others; they are named together at the end.
+
+    Raises
+    ------
+    BenchError
+        If records of other data or another configuration are in the folder, or if cells failed.
+    """
+    settings = {method: _settings(method, jobs) for method in dict.fromkeys(job.method for job in jobs)}
+    done = {method: _finished(results, method, settings[method]) for method in settings}
+    failures, finished = [], 0
+    with _bar(progress) as bar:
+        task = bar.add_task("", total=sum(len(job.cells) for job in jobs))
+        for job in jobs:
+            open_cells = [cell for cell in job.cells if cell_key(cell) not in done[job.method]]
+            bar.update(task, advance=len(job.cells) - len(open_cells), description=_title(job))
+            bar.refresh()
+            if not open_cells:
+                continue
+            left = len(open_cells)
+            try:
+                data = {name: datasets.hash(name) for name in job.datasets}
+                _check_data(done[job.method], data, results)
+                for name in job.datasets:  # read before the fork, so that a child finds them in memory
+                    datasets.get(name)
+                work = _bound(job, open_cells)
+                for outcome, memory in stream(work, threads=threads, isolate=isolate):
+                    record = _record(results, job, outcome, settings[job.method], data, memory, threads)
+                    results.append(record)
+                    done[job.method][cell_key(outcome.cell)] = record
+                    finished, left = finished + 1, left - 1
+                    bar.update(task, advance=1)
+                    bar.refresh()
+            except BenchError as error:
+                failures.append(f"{_title(job)}: {error}")
+                log.warning("%s failed: %s", _title(job), error)
+                bar.update(task, advance=left)
+    if failures:
+        raise BenchError(f"{len(failures)} of {len(jobs)} jobs failed, {finished} cells finished. " + " | ".join(failures))
+    return finished
+
+
+def _bound(job: Job, cells: Sequence[Cell]) -> Callable[[], Iterator[Outcome]]:
+    return lambda: job.run(cells)
+
+
+def _title(job: Job) -> str:
+    return f"{job.method} {'+'.join(job.datasets)} {'seed ' + str(job.cells[0].get('seed', '')) if job.cells else ''}"
+
+
+def _settings(method: str, jobs: Sequence[Job]) -> dict[str, Any]:
+    """The settings every cell of a method shares: those of the detector and those of the benchmark."""
+    shared = next(job.settings for job in jobs if job.method == method)
+    return configuration(factory(method)(0)) | shared
+
+
+def _finished(results: Results, method: str, settings: dict[str, Any]) -> dict[Any, Record]:
+    records = results.records(method)
+    for record in records:
+        if record["configuration"] != settings:
+            raise BenchError(
+                f"{results.folder}/{method}.jsonl was made with {record['configuration']}, this run has {settings}. "
+                "Use another folder, or delete the file to run the method again."
+            )
+    return {cell_key(record["cell"]): record for record in records}
+
+
+def _check_data(done: dict[Any, Record], data: dict[str, str], results: Results) -> None:
+    for record in done.values():
+        for name, digest in data.items():
+            if record["data"].get(name, digest) != digest:
+                raise BenchError(
+                    f"{results.folder} has records of another copy of {name} (sha256 {record['data'][name][:12]}, "
+                    f"this copy {digest[:12]}). Use another folder; results of different data are never mixed."
+                )
+
+
+def _record(
+    results: Results,
+    job: Job,
+    outcome: Outcome,
+    settings: dict[str, Any],
+    data: dict[str, str],
+    memory: float,
+    threads: int,
+) -> Record:
+    purpose = results.purpose
+    record: Record = {
+        "benchmark": purpose.benchmark,
+        "cell": dict(outcome.cell),
+        "configuration": settings,
+        "counts": outcome.counts,
+        "data": data,
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "flip": purpose.flip,
+        "labels": outcome.labels,
+        "method": job.method,
+        "metrics": _rounded(outcome.metrics),
+        "peak_memory_mb": round(memory, 1),
+        "protocol": purpose.protocol,
+        "seconds": {name: round(value, 3) for name, value in outcome.seconds.items()},
+        "threads": threads,
+        "versions": versions(),
+    }
+    if outcome.variants:
+        record["variants"] = {name: _rounded(metrics) for name, metrics in outcome.variants.items()}
+    return record
+
+
+def _rounded(metrics: dict[str, float]) -> dict[str, float]:
+    return {name: round(metrics[name], 4) for name in METRIC_NAMES if name in metrics}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that enter a result."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _bar(progress: bool) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    # auto_refresh would keep a thread alive across the forks
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=console, transient=True, auto_refresh=False, disable=not (progress and sys.stderr.isatty()),
+    )  # fmt: skip
