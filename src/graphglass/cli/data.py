@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from graphglass.graphs.tu_catalogue import Verification
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the twelve TU benchmark datasets.")
 
@@ -18,21 +21,25 @@ Names = Annotated[list[str] | None, typer.Argument(help="Dataset names; all of t
 
 @app.command("list")
 def list_datasets(data_root: Root = None) -> None:
-    """Every dataset: its size, and where it is found here."""
+    """Every dataset: where it is found here, and its graphs, classes and average nodes and edges."""
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
 
     from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_dataset, find_dataset
 
-    table = Table("dataset", "domain", "found")
-    for title in ("graphs", "classes", "avg nodes", "avg edges"):
+    where = f"Data root: {data_root}" if data_root else "No data root: say --data-root or set GRAPHGLASS_DATA"
+    table = Table(title=where, box=SIMPLE)
+    for title in ("dataset", "domain", "found"):
+        table.add_column(title, no_wrap=True)
+    for title in ("graphs", "classes", "nodes", "edges"):
         table.add_column(title, justify="right")
     for entry in CATALOGUE.values():
         path = find_dataset(entry.name, data_root)
-        place = str(path) if path else "in the package" if bundled_dataset(entry.name) else "-"
+        place = path.name if path else "bundled" if bundled_dataset(entry.name) else "-"
         counts = (entry.graphs, entry.classes, f"{entry.average_nodes:.2f}", f"{entry.average_edges:.2f}")
         table.add_row(entry.name, entry.domain, place, *map(str, counts))
-    Console(width=None).print(table)
+    Console().print(table)
 
 
 @app.command("get")
@@ -104,10 +111,7 @@ def verify_datasets(names: Names = None, data_root: Root = None) -> None:
         raise DataError(f"Not verified: {', '.join([*bad, *(absent if names else [])])}.")
 
 
-def _line(check: object) -> str:
-    from graphglass.graphs.tu_catalogue import Verification
-
-    assert isinstance(check, Verification)
+def _line(check: Verification) -> str:
     found = check.found
     word = "ok" if check.accepted else "WRONG"
     hashed = "sha256 known" if check.hash_matches else "sha256 unknown"

@@ -23,6 +23,7 @@ class Format:
     suffixes: tuple[str, ...] = ()
     path_reader: str | None = None
     object_reader: str | None = None
+    unit: str = "line"
 
 
 FORMATS = {
@@ -33,7 +34,7 @@ FORMATS = {
     "json-lines": Format(
         "JSON Lines records", (".jsonl", ".ndjson"), "json_lines.read_json_lines", "json_lines.read_mappings"
     ),
-    "parquet": Format("Parquet graph or edge table", (".parquet", ".pq"), "parquet.read_parquet"),
+    "parquet": Format("Parquet graph or edge table", (".parquet", ".pq"), "parquet.read_parquet", unit="row"),
     "csv-edges": Format("CSV or TSV edge table", (), "csv_edges.read_csv_edges"),
     "graphml": Format("GraphML file, or a folder of them", (".graphml",), "graphml.read_graphml"),
     "networkx": Format("NetworkX graphs", object_reader="networkx.read_networkx"),

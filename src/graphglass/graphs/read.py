@@ -80,7 +80,7 @@ def read_graphs(
         attributes=attributes, cache=cache,
     )  # fmt: skip
     if not len(result.graphs) and not isinstance(source, GraphSet):
-        reasons = "; ".join(f"{reject.position}: {reject.reason}" for reject in result.rejects[:3])
+        reasons = "; ".join(f"{result.unit} {reject.position}: {reject.reason}" for reject in result.rejects[:3])
         raise GraphError(f"No graph could be read from {_shown(source)}. {reasons or 'It holds none'}.")
     if result.rejects:
         logger.warning("%s: %s", _shown(source), result.summary())
@@ -137,7 +137,8 @@ def read_report(
     if function is None:
         raise FormatError(f"Format {name!r} reads files, found {type(source).__name__}.")
     module, _, attribute = function.rpartition(".")
-    return log.result(getattr(import_module(f"graphglass.graphs.{module}"), attribute)(content, options))
+    graphs = getattr(import_module(f"graphglass.graphs.{module}"), attribute)(content, options)
+    return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
 
 
 def _shown(source: Any) -> str:

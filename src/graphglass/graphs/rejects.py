@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphglass.errors import GraphError
@@ -29,21 +28,19 @@ class Reject:
     id: str
     reason: str
 
-    def __str__(self) -> str:
-        return f"{self.position}: {self.id!r}: {self.reason}"
-
 
 @dataclass(frozen=True)
 class ReadResult:
-    """The graphs that could be read, and the records that could not."""
+    """The graphs that could be read, and the records that could not; `unit` is what their positions count."""
 
     graphs: GraphSet
     rejects: tuple[Reject, ...] = ()
+    unit: str = "line"
 
     def summary(self) -> str:
         """One paragraph for people: how many were kept and left out, and the first reasons."""
         lines = [f"read {len(self.graphs)} graphs, left out {len(self.rejects)}"]
-        lines += [f"  line {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:5]]
+        lines += [f"  {self.unit} {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:5]]
         if len(self.rejects) > 5:
             lines.append(f"  and {len(self.rejects) - 5} more; read_report() gives all of them")
         return "\n".join(lines)
@@ -62,9 +59,5 @@ class RejectLog:
             raise GraphError(f"{where}: {reason}. (Reading is strict, so it stops at the first bad record.)")
         self.entries.append(Reject(position, identifier, reason))
 
-    def result(self, graphs: GraphSet) -> ReadResult:
-        return ReadResult(graphs, tuple(sorted(self.entries, key=lambda reject: reject.position)))
-
-
-def describe_rejects(rejects: Sequence[Reject]) -> str:
-    return "; ".join(str(reject) for reject in rejects[:3])
+    def result(self, graphs: GraphSet, unit: str = "line") -> ReadResult:
+        return ReadResult(graphs, tuple(sorted(self.entries, key=lambda reject: reject.position)), unit)

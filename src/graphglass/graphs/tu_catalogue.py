@@ -73,11 +73,11 @@ CATALOGUE = {
                   ("bd7efbc8a28969909825f6f76930020a2a3d6330621804c5f9f3cda52cb0e23f",)),
         TuDataset("NCI1", 4110, 2, 29.87, 32.30, "molecule",
                   ("5d18397d2ec06e97bd95b3ac286c1b1672200b80ab6e2842219a40d202f45ca9",)),
-        TuDataset("IMDB-BINARY", 1000, 2, 19.77, 96.53, "social network",
+        TuDataset("IMDB-BINARY", 1000, 2, 19.77, 96.53, "social",
                   ("7dac99dbf9576ae7a824d59f0d7dd4ca5856d79b0a71d22bfdcefc8c39e2112b",)),
-        TuDataset("COLLAB", 5000, 3, 74.49, 2457.22, "social network",
+        TuDataset("COLLAB", 5000, 3, 74.49, 2457.22, "social",
                   ("0b2f98d15c5a00ac982d45eedd422223b278981368968dcb6ed3832c0b9cbc35",)),
-        TuDataset("REDDIT-BINARY", 2000, 2, 429.63, 497.75, "social network",
+        TuDataset("REDDIT-BINARY", 2000, 2, 429.63, 497.75, "social",
                   ("4b0f2b6bbfeb24bc291ce30398c45126ae6e9853476d5822255ebbb5080b3350",)),
     )
 }  # fmt: skip

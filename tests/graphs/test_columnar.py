@@ -1,0 +1,106 @@
+"""The cache gives the same graphs, faster, and never a wrong one."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass.graphs import columnar
+from graphglass.graphs.columnar import cache_entry, cache_root, load_columns, load_entry, save_columns
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.limits import Limits
+from graphglass.graphs.tu import read_tu, read_tu_report
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(columnar, "_WORTHWHILE", 1)
+    monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "T"
+    folder.mkdir()
+    (folder / "T_A.txt").write_text("1,2\n2,1\n3,4\n")
+    (folder / "T_graph_indicator.txt").write_text("1\n1\n2\n2\n2\n")
+    return folder
+
+
+@given(st.from_type(GraphSet))
+@settings(max_examples=25, deadline=None)
+def test_columns_come_back_as_they_were(graphs: GraphSet) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        save_columns(graphs, Path(name) / "entry")
+        back = load_columns(Path(name) / "entry")
+    assert back.ids == graphs.ids
+    assert back.content_hashes() == graphs.content_hashes()
+    assert back.label_names == graphs.label_names
+    assert back.attribute_names == graphs.attribute_names
+    np.testing.assert_array_equal(back.removed, graphs.removed)
+    np.testing.assert_array_equal(back.labels, graphs.labels)
+    np.testing.assert_array_equal(back.node_names, graphs.node_names)
+
+
+def test_the_second_load_does_not_parse(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = read_tu(dataset)
+    monkeypatch.setattr("graphglass.graphs.tu._read", lambda *_: pytest.fail("parsed again"))
+    assert read_tu(dataset).content_hashes() == first.content_hashes()
+
+
+def test_a_changed_source_is_parsed_again(dataset: Path) -> None:
+    assert read_tu(dataset).edge_count == 2
+    (dataset / "T_A.txt").write_text("1,2\n2,1\n3,4\n4,5\n")
+    assert read_tu(dataset).edge_count == 3
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "remove", "version", "words"])
+def test_a_damaged_entry_is_made_again(dataset: Path, damage: str) -> None:
+    first = read_tu(dataset)
+    entry = cache_entry(dataset)
+    assert entry is not None
+    column, manifest = entry / "neighbours.npy", entry / "manifest.json"
+    if damage == "flip":
+        content = bytearray(column.read_bytes())
+        content[-4] ^= 1
+        column.write_bytes(content)
+    elif damage == "cut":
+        column.write_bytes(column.read_bytes()[:-3])
+    elif damage == "remove":
+        column.unlink()
+    elif damage == "version":
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "version": 0}))
+    else:
+        manifest.write_text("words")
+    assert load_entry(entry) is None
+    assert read_tu(dataset).content_hashes() == first.content_hashes()
+    assert load_entry(entry) is not None
+
+
+def test_limits_hold_for_cached_graphs_too(dataset: Path) -> None:
+    assert len(read_tu(dataset)) == 2
+    result = read_tu_report(dataset, limits=Limits(max_nodes_per_graph=2))
+    assert result.graphs.ids == ("T-1",)
+    assert len(read_tu(dataset)) == 2
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = dataset / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("GRAPHGLASS_CACHE", str(blocked))
+    assert len(read_tu(dataset)) == 2
+    assert cache_root() == blocked
+
+
+def test_a_large_set_loads_from_the_cache_in_time(tmp_path: Path) -> None:
+    # as many edge ends as COLLAB
+    nodes, ends = 370_000, 24_572_158
+    offsets = np.linspace(0, ends, nodes + 1).astype(np.int64)
+    graphs = GraphSet(np.array([0, nodes]), offsets, np.zeros(ends, np.int32), ("g",))
+    save_columns(graphs, tmp_path / "entry")
+    start = time.perf_counter()
+    load_columns(tmp_path / "entry")
+    assert time.perf_counter() - start < 2.0
