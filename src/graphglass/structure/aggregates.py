@@ -14,7 +14,7 @@ AGGREGATE_NAMES = (
 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def aggregate(descriptors: NDArray[np.float64], components: int, out: NDArray[np.float64]) -> None:
     """Write the 17 aggregates of one graph in the order of :data:`AGGREGATE_NAMES`.
 
@@ -28,48 +28,71 @@ def aggregate(descriptors: NDArray[np.float64], components: int, out: NDArray[np
     * motif_density: triangles plus 4-cycles per node
     """
     n = len(descriptors)
-    degree = np.sort(descriptors[:, 0])
-    clustering = np.sort(descriptors[:, 5])
-    ends, wedges = degree.sum(), (degree * (degree - 1) / 2).sum()
-    triangles, cycles = _ordered_sum(descriptors[:, 7]) / 3, _ordered_sum(descriptors[:, 8]) / 4
+    degree, clustering = ordered(descriptors, 0), ordered(descriptors, 5)
+    ends, squares, share = 0.0, 0.0, 0.0
+    for v in range(n):
+        ends += degree[v]
+        squares += degree[v] * degree[v]
+        share += clustering[v]
+    spread, core = 0.0, 0.0
+    for v in range(n):
+        spread += (clustering[v] - share / n) ** 2
+        core = max(core, descriptors[v, 6])
+    wedges = (squares - ends) / 2
+    triangles, cycles = total(ordered(descriptors, 7)) / 3, total(ordered(descriptors, 8)) / 4
     out[0] = n
     out[1] = ends / 2
     out[2] = ends / (n * (n - 1.0)) if n > 1 else 0.0
     out[3] = components
     out[4] = ends / n
-    out[5] = np.sqrt(max(n * (degree * degree).sum() - ends * ends, 0.0)) / n
-    out[6] = _entropy(degree)
+    out[5] = np.sqrt(max(n * squares - ends * ends, 0.0)) / n
+    out[6] = entropy(degree)
     out[7], out[8], out[9] = quantile(degree, 0.25), quantile(degree, 0.5), quantile(degree, 0.75)
-    out[10] = clustering.sum() / n
-    out[11] = np.sqrt(((clustering - out[10]) ** 2).sum() / n)
+    out[10] = share / n
+    out[11] = np.sqrt(spread / n)
     out[12] = 3 * triangles / wedges if wedges > 0 else 0.0
     out[13] = triangles
     out[14] = cycles
     out[15] = (triangles + cycles) / n
-    out[16] = descriptors[:, 6].max()
+    out[16] = core
 
 
-@njit(cache=True, nogil=True)
-def quantile(ordered: NDArray[np.float64], p: float) -> float:
+@njit(cache=True, nogil=True, error_model="numpy")
+def ordered(table: NDArray[np.float64], column: int) -> NDArray[np.float64]:
+    """One column, sorted."""
+    values = np.empty(len(table))
+    for v in range(len(table)):
+        values[v] = table[v, column]
+    values.sort()
+    return values
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def quantile(values: NDArray[np.float64], p: float) -> float:
     """The p-quantile of sorted values, by linear interpolation as NumPy's default."""
-    position = p * (len(ordered) - 1)
+    position = p * (len(values) - 1)
     below = int(position)
-    if below + 1 >= len(ordered):
-        return ordered[-1]
-    return ordered[below] + (position - below) * (ordered[below + 1] - ordered[below])
+    if below + 1 >= len(values):
+        return values[-1]
+    return values[below] + (position - below) * (values[below + 1] - values[below])
 
 
-@njit(cache=True, nogil=True)
-def _ordered_sum(values: NDArray[np.float64]) -> float:
-    return np.sort(values).sum()
+@njit(cache=True, nogil=True, error_model="numpy")
+def total(values: NDArray[np.float64]) -> float:
+    """Sum from the first to the last."""
+    result = 0.0
+    for value in values:
+        result += value
+    return result
 
 
-@njit(cache=True, nogil=True)
-def _entropy(ordered: NDArray[np.float64]) -> float:
-    n, total, run = len(ordered), 0.0, 0
+@njit(cache=True, nogil=True, error_model="numpy")
+def entropy(values: NDArray[np.float64]) -> float:
+    """Shannon entropy in nats of the histogram of sorted values."""
+    n, result, run = len(values), 0.0, 0
     for i in range(n):
         run += 1
-        if i + 1 == n or ordered[i + 1] != ordered[i]:
-            total -= run / n * np.log(run / n)
+        if i + 1 == n or values[i + 1] != values[i]:
+            result -= run / n * np.log(run / n)
             run = 0
-    return max(total, 0.0)
+    return max(result, 0.0)

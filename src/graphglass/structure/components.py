@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def component_of(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:
     """Component number of each node, counted from 0 in order of first node, and how many there are."""
     n = len(indptr) - 1

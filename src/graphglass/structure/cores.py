@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def core_numbers(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.int64]:
     """Largest k such that the node belongs to a subgraph of minimum degree k (eq:ltd), in O(nodes + edges).
 

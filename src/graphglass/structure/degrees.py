@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def neighbour_degrees(indptr: NDArray[np.int64], neighbours: NDArray[np.int32], out: NDArray[np.float64]) -> None:
     """Write degree and neighbour-degree minimum, mean, maximum and deviation of one graph: first half of eq:ltd.
 
@@ -27,7 +27,8 @@ def neighbour_degrees(indptr: NDArray[np.int64], neighbours: NDArray[np.int32], 
         degree = indptr[v + 1] - indptr[v]
         out[v, 0] = degree
         if degree == 0:
-            out[v, 1:5] = 0.0
+            for k in range(1, 5):
+                out[v, k] = 0.0
             continue
         total, squares, low, high = 0, 0, np.int64(2**62), np.int64(0)
         for e in range(indptr[v], indptr[v + 1]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -10,7 +12,8 @@ from graphglass.structure.aggregates import aggregate
 from graphglass.structure.components import component_of
 from graphglass.structure.cores import core_numbers
 from graphglass.structure.degrees import neighbour_degrees
-from graphglass.structure.motifs import count_motifs
+from graphglass.structure.motifs import bit_work, count_motifs, wedge_work
+from graphglass.structure.sampling import estimate_motifs
 
 LTD_NAMES = (
     "degree", "neighbour_degree_min", "neighbour_degree_mean", "neighbour_degree_max", "neighbour_degree_std",
@@ -18,27 +21,64 @@ LTD_NAMES = (
 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def describe_graphs(
     chosen: NDArray[np.int64],
     node_offsets: NDArray[np.int64],
     neighbour_offsets: NDArray[np.int64],
     neighbours: NDArray[np.int32],
+    limit: int,
     descriptors: NDArray[np.float64],
     aggregates: NDArray[np.float64],
+    estimated: NDArray[np.bool_],
 ) -> None:
-    """Write the node descriptors (eq:ltd) and the aggregates of the chosen graphs."""
+    """Write the node descriptors (eq:ltd) and the aggregates of the chosen graphs.
+
+    Graphs whose motifs take more than ``limit`` steps to count are marked and left to :func:`estimate_graphs`.
+    """
     for g in chosen:
         first, last = node_offsets[g], node_offsets[g + 1]
         indptr = neighbour_offsets[first : last + 1]
-        out = descriptors[first:last]
-        neighbour_degrees(indptr, neighbours, out)
-        triangles, cycles = count_motifs(indptr, neighbours)
-        core = core_numbers(indptr, neighbours)
-        for v in range(last - first):
-            pairs = out[v, 0] * (out[v, 0] - 1) / 2
-            out[v, 5] = triangles[v] / pairs if pairs > 0 else 0.0
-            out[v, 6] = core[v]
-            out[v, 7] = triangles[v]
-            out[v, 8] = cycles[v]
-        aggregate(out, component_of(indptr, neighbours)[1], aggregates[g])
+        estimated[g] = min(bit_work(last - first), wedge_work(indptr, neighbours)) > limit
+        if not estimated[g]:
+            triangles, cycles = count_motifs(indptr, neighbours)
+            finish(indptr, neighbours, triangles, cycles, descriptors[first:last], aggregates[g])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def estimate_graphs(
+    chosen: NDArray[np.int64],
+    node_offsets: NDArray[np.int64],
+    neighbour_offsets: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    limit: int,
+    descriptors: NDArray[np.float64],
+    aggregates: NDArray[np.float64],
+) -> None:
+    """:func:`describe_graphs` with estimated motif counts."""
+    for g in chosen:
+        first, last = node_offsets[g], node_offsets[g + 1]
+        indptr = neighbour_offsets[first : last + 1]
+        triangles, cycles = estimate_motifs(indptr, neighbours, limit)
+        finish(indptr, neighbours, triangles, cycles, descriptors[first:last], aggregates[g])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def finish(
+    indptr: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    triangles: NDArray[Any],
+    cycles: NDArray[Any],
+    descriptors: NDArray[np.float64],
+    aggregates: NDArray[np.float64],
+) -> None:
+    """Write all descriptors and aggregates of one graph, given its motifs."""
+    neighbour_degrees(indptr, neighbours, descriptors)
+    core = core_numbers(indptr, neighbours)
+    for v in range(len(core)):
+        pairs = descriptors[v, 0] * (descriptors[v, 0] - 1) / 2
+        descriptors[v, 5] = triangles[v] / pairs if pairs > 0 else 0.0
+        descriptors[v, 6] = core[v]
+        descriptors[v, 7] = triangles[v]
+        descriptors[v, 8] = cycles[v]
+    aggregate(descriptors, component_of(indptr, neighbours)[1], aggregates)

@@ -1,4 +1,4 @@
-"""Triangles and 4-cycles through each node, exactly.
+"""Triangles and 4-cycles through each node.
 
 Both follow from the codegree c(u, w), the number of common neighbours: a node lies on sum_w C(c(u, w), 2) 4-cycles, w
 being the opposite corner, and on half the sum of c(u, w) over its neighbours w triangles. Two exact methods compute it
@@ -7,6 +7,8 @@ and the cheaper one is taken per graph:
 * ordered wedges, O(sum over edges of the smaller degree): a 4-cycle is found once, from its corner of highest degree
   rank, so that a hub with a thousand leaves costs a thousand steps and not a million;
 * bit rows, O(n^3 / 128): common neighbours as the population count of an AND, for small dense graphs.
+
+Where even the cheaper one takes more than :data:`EXACT_WORK` steps, the counts are estimates (:mod:`.sampling`).
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
 
+EXACT_WORK = 2**31  # steps; a few seconds on one core
 
-@njit(cache=True, nogil=True)
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def wedge_work(indptr: Counts, neighbours: NDArray[np.int32]) -> int:
     """Sum over edges of the smaller end's degree: the steps of the ordered count, the same in any node order."""
     work = 0
@@ -32,13 +36,13 @@ def wedge_work(indptr: Counts, neighbours: NDArray[np.int32]) -> int:
     return work
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def bit_work(n: int) -> int:
     """Steps of the bit-row count."""
     return n * n // 2 * ((n + 63) // 64)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def count_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts]:
     """Triangles and 4-cycles through each node of one graph (eq:ltd)."""
     if bit_work(len(indptr) - 1) < 2 * wedge_work(indptr, neighbours):
@@ -46,11 +50,11 @@ def count_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts,
     return ordered_motifs(indptr, neighbours)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ordered_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts]:
     """Count by wedges whose far end has lower degree rank than the near end."""
     n = len(indptr) - 1
-    node, rows, columns = _by_degree(indptr, neighbours)
+    node, rows, columns = by_degree(indptr, neighbours)
     triangles, cycles = np.zeros(n, np.int64), np.zeros(n, np.int64)
     paths = np.zeros(n, np.int64)
     mark = np.full(n, -1, np.int64)
@@ -99,8 +103,8 @@ def ordered_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Count
     return triangles, cycles
 
 
-@njit(cache=True, nogil=True)
-def _by_degree(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts, NDArray[np.int32]]:
+@njit(cache=True, nogil=True, error_model="numpy")
+def by_degree(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts, NDArray[np.int32]]:
     """The graph renumbered by rising degree: node of each rank, and rows of sorted neighbour ranks."""
     n = len(indptr) - 1
     starts = np.zeros(n + 1, np.int64)
@@ -117,7 +121,7 @@ def _by_degree(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, C
     rows = np.zeros(n + 1, np.int64)
     for r in range(n):
         rows[r + 1] = rows[r] + indptr[node[r] + 1] - indptr[node[r]]
-    fill = rows[:-1].copy()
+    fill = rows.copy()
     columns = np.empty(rows[n], np.int32)
     for r in range(n):  # visiting ranks in order leaves every row sorted
         v = node[r]
@@ -128,7 +132,7 @@ def _by_degree(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, C
     return node, rows, columns
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def bit_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts]:
     """Count by ANDing rows of adjacency bits."""
     n = len(indptr) - 1
@@ -150,10 +154,12 @@ def bit_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, C
             if bits[v, u >> 6] >> np.uint64(u & 63) & np.uint64(1):
                 triangles[v] += common
                 triangles[u] += common
-    return triangles // 2, cycles
+    for v in range(n):
+        triangles[v] //= 2
+    return triangles, cycles
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _population(word: np.uint64) -> np.int64:
     """Set bits of a word; the compiler turns this into its population-count instruction."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

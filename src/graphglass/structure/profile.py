@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.aggregates import AGGREGATE_NAMES
-from graphglass.structure.descriptors import LTD_NAMES, describe_graphs
-from graphglass.structure.spectrum import SKETCH_NAMES, spectral_sketch
+from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
+from graphglass.structure.motifs import EXACT_WORK
+from graphglass.structure.rayleigh import probe_squares
+from graphglass.structure.schedule import run
+from graphglass.structure.spectrum import DENSE_CLASSES, SKETCH_NAMES, iterate_graphs, sketch_graphs
 
 __all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "profile"]
 
@@ -80,15 +83,32 @@ def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
     progress
         Show a progress bar on standard error while graphs are measured, if it is a terminal.
     """
+    return measure(graphs, EXACT_WORK, progress=progress)
+
+
+def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> StructureProfile:
+    """:func:`profile` with another bound on the steps that exact motif counts may take per graph."""
+    nodes, neighbour_offsets, neighbours = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
     descriptors = np.zeros((graphs.node_count, len(LTD_NAMES)))
     aggregates = np.zeros((len(graphs), len(AGGREGATE_NAMES)))
+    sketch = np.zeros((len(graphs), len(SKETCH_NAMES)))
     estimated = np.zeros(len(graphs), np.bool_)
-    describe_graphs(
-        np.arange(len(graphs)),
-        graphs.node_offsets,
-        graphs.neighbour_offsets,
-        graphs.neighbours,
-        descriptors,
-        aggregates,
-    )
-    return StructureProfile(graphs.node_offsets, descriptors, aggregates, spectral_sketch(graphs), estimated)
+    squares, sums = probe_squares()
+
+    large = np.zeros(len(graphs), np.bool_)
+
+    def measure_some(chosen: NDArray[np.int64]) -> None:
+        describe_graphs(chosen, nodes, neighbour_offsets, neighbours, limit, descriptors, aggregates, estimated)
+        # The rare cases have kernels of their own, so that small graphs need not wait for their compilation.
+        costly = chosen[estimated[chosen]]
+        if len(costly):
+            estimate_graphs(costly, nodes, neighbour_offsets, neighbours, limit, descriptors, aggregates)
+        sketch_graphs(chosen, nodes, neighbour_offsets, neighbours, squares, sums, limit, sketch, estimated, large)
+        if large[chosen].any():
+            iterate_graphs(chosen[large[chosen]], nodes, neighbour_offsets, neighbours, sketch, estimated)
+
+    # What a graph costs, roughly: a dense eigenproblem while it is small, then its edges.
+    sizes = graphs.sizes.astype(np.float64)
+    costs = sizes * np.minimum(sizes, DENSE_CLASSES) ** 2 + 50.0 * graphs.edge_counts
+    run(measure_some, costs, progress=progress)
+    return StructureProfile(nodes, descriptors, aggregates, sketch, estimated)

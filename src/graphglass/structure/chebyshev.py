@@ -1,0 +1,252 @@
+"""The largest eigenvalues of a large sparse symmetric matrix with spectrum in [-1, 1].
+
+Chebyshev-filtered subspace iteration: a block of 16 vectors is multiplied by a polynomial that is large on the wanted
+end of the spectrum and small on the rest, made orthonormal and rotated to its Ritz vectors, until the values are
+settled. A block, unlike a single Krylov sequence, sees eigenvalues with their multiplicity; the known null vectors of
+the Laplacian are kept out of it.
+
+A Ritz value theta of unit vector x with residual r = |Nx - theta x| lies within r of an eigenvalue, and the j largest
+lie within |R_j|^2 / gap_j of theirs, R_j being their residuals and gap_j the distance to the next Ritz value. The
+iteration stops when the better of the two bounds is below :data:`TOLERANCE` for every wanted value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+BLOCK = 16
+TOLERANCE = 1e-8
+ROUNDS = 60
+AMPLIFICATION = 1e7  # of the best against the worst direction in one filter: keeps the block well conditioned
+HIGHEST_DEGREE = 200
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def largest_eigenvalues(
+    rows: Counts, columns: NDArray[np.int32], weights: Floats, null: Floats, start: Floats, wanted: int
+) -> tuple[Floats, float]:
+    """The ``wanted`` (at most 9) largest eigenvalues outside the span of ``null``, downwards, and their error bound.
+
+    Parameters
+    ----------
+    rows, columns, weights
+        The matrix in CSR form.
+    null : float64 (c, n)
+        Orthonormal eigenvectors to leave out.
+    start : float64 (16, n)
+        First guess; overwritten.
+    """
+    n = len(rows) - 1
+    block, image, flat = start, np.empty((n, BLOCK)), np.empty((n, BLOCK))
+    spare = np.empty((n, BLOCK))
+    theta, bound = np.zeros(BLOCK), np.inf
+    cut, top = 0.0, 1.0
+    for turn in range(ROUNDS):
+        if turn > 0:
+            centre, radius = (cut - 1) / 2, (cut + 1) / 2
+            rate = np.arccosh(max((top - centre) / radius, 1 + 1e-12))
+            degree = min(max(int(np.log(2 * AMPLIFICATION) / rate), 2), HIGHEST_DEGREE)
+            _interleave(block, flat)
+            _filter(rows, columns, weights, flat, spare, centre, radius, degree)
+            _separate(flat, block)
+        _orthonormalise(null, block)
+        _interleave(block, flat)
+        _multiply(rows, columns, weights, flat, image)
+        theta, rotation = _jacobi(_inner(flat, image))
+        residual = _rotate(flat, image, theta, rotation)
+        _separate(flat, block)
+        bound = _error_bound(theta, residual, wanted)
+        if bound < TOLERANCE:
+            break
+        cut, top = max(theta[BLOCK - 1], -0.9), theta[0]
+    return theta[:wanted], bound
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _error_bound(theta: Floats, residual: Floats, wanted: int) -> float:
+    """Bound on the error of the wanted Ritz values, given all residual norms."""
+    best = 0.0
+    for j in range(wanted):
+        best = max(best, residual[j])
+    total = 0.0
+    for j in range(BLOCK - 1):
+        total += residual[j] * residual[j]
+        gap = theta[j] - theta[j + 1] - residual[j + 1]
+        if j >= wanted - 1 and gap > 0:
+            best = min(best, total / gap)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _filter(
+    rows: Counts, columns: NDArray[np.int32], weights: Floats, x: Floats, y: Floats,
+    centre: float, radius: float, degree: int,
+) -> None:  # fmt: skip
+    """Multiply ``x`` by the Chebyshev polynomial of even or odd ``degree``, scaled to the damped interval."""
+    n = len(rows) - 1
+    total = np.empty(BLOCK)
+    current, previous = x, y
+    for step in range(degree):
+        # The first step has no predecessor: T_1 = t, then T_k+1 = 2 t T_k - T_k-1, written over T_k-1.
+        double, keep = (1 / radius, 0.0) if step == 0 else (2 / radius, 1.0)
+        for i in range(n):
+            own = current[i]
+            for b in range(BLOCK):
+                total[b] = -centre * own[b]
+            for e in range(rows[i], rows[i + 1]):
+                w, other = weights[e], current[columns[e]]
+                for b in range(BLOCK):
+                    total[b] += w * other[b]
+            into = previous[i]
+            for b in range(BLOCK):
+                into[b] = double * total[b] - (keep * into[b] if step else 0.0)
+        current, previous = previous, current
+    if degree % 2:
+        for i in range(n):
+            for b in range(BLOCK):
+                x[i, b] = y[i, b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _multiply(rows: Counts, columns: NDArray[np.int32], weights: Floats, x: Floats, out: Floats) -> None:
+    total = np.empty(BLOCK)
+    for i in range(len(rows) - 1):
+        for b in range(BLOCK):
+            total[b] = 0.0
+        for e in range(rows[i], rows[i + 1]):
+            w, other = weights[e], x[columns[e]]
+            for b in range(BLOCK):
+                total[b] += w * other[b]
+        for b in range(BLOCK):
+            out[i, b] = total[b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _interleave(block: Floats, flat: Floats) -> None:
+    """(16, n), a vector per row, to (n, 16), a node per row."""
+    for i in range(len(flat)):
+        for b in range(BLOCK):
+            flat[i, b] = block[b, i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _separate(flat: Floats, block: Floats) -> None:
+    for b in range(BLOCK):
+        for i in range(len(flat)):
+            block[b, i] = flat[i, b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _project(onto: Floats, x: Floats) -> None:
+    """Take the part along unit vector ``onto`` out of ``x``."""
+    dot = 0.0
+    for i in range(len(x)):
+        dot += onto[i] * x[i]
+    for i in range(len(x)):
+        x[i] -= dot * onto[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _norm(x: Floats) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _scale(x: Floats, factor: float) -> None:
+    for i in range(len(x)):
+        x[i] *= factor
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _orthonormalise(null: Floats, block: Floats) -> None:
+    """Gram-Schmidt against the null vectors and one another, twice, which is enough."""
+    for b in range(BLOCK):
+        x = block[b]
+        _scale(x, 1 / _norm(x))
+        for _ in range(2):
+            for c in range(len(null)):
+                _project(null[c], x)
+            for c in range(b):
+                _project(block[c], x)
+            _scale(x, 1 / max(_norm(x), 1e-300))
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _inner(x: Floats, y: Floats) -> Floats:
+    out = np.zeros((BLOCK, BLOCK))
+    for i in range(len(x)):
+        for a in range(BLOCK):
+            w = x[i, a]
+            for b in range(BLOCK):
+                out[a, b] += w * y[i, b]
+    for a in range(BLOCK):
+        for b in range(a):
+            out[a, b] = out[b, a] = (out[a, b] + out[b, a]) / 2
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _rotate(x: Floats, image: Floats, theta: Floats, rotation: Floats) -> Floats:
+    """Turn the block into its Ritz vectors and give the norm of each residual."""
+    squares = np.zeros(BLOCK)
+    turned, other = np.empty(BLOCK), np.empty(BLOCK)
+    for i in range(len(x)):
+        for b in range(BLOCK):
+            turned[b], other[b] = 0.0, 0.0
+        for a in range(BLOCK):
+            w, z = x[i, a], image[i, a]
+            for b in range(BLOCK):
+                turned[b] += w * rotation[a, b]
+                other[b] += z * rotation[a, b]
+        for b in range(BLOCK):
+            x[i, b] = turned[b]
+            squares[b] += (other[b] - theta[b] * turned[b]) ** 2
+    return np.sqrt(squares)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _jacobi(matrix: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, downwards, and eigenvectors as columns, of a small symmetric matrix."""
+    a, v = matrix, np.zeros((BLOCK, BLOCK))
+    for k in range(BLOCK):
+        v[k, k] = 1.0
+    for _ in range(30):
+        rest = 0.0
+        for p in range(BLOCK):
+            for q in range(p):
+                rest += a[p, q] * a[p, q]
+        if rest < 1e-32:
+            break
+        for p in range(BLOCK - 1):
+            for q in range(p + 1, BLOCK):
+                if a[p, q] == 0.0:
+                    continue
+                ratio = (a[q, q] - a[p, p]) / (2 * a[p, q])
+                t = (1.0 if ratio >= 0 else -1.0) / (abs(ratio) + np.sqrt(ratio * ratio + 1))
+                c = 1 / np.sqrt(t * t + 1)
+                s = t * c
+                for k in range(BLOCK):
+                    x, y = a[k, p], a[k, q]
+                    a[k, p], a[k, q] = c * x - s * y, s * x + c * y
+                for k in range(BLOCK):
+                    x, y = a[p, k], a[q, k]
+                    a[p, k], a[q, k] = c * x - s * y, s * x + c * y
+                    x, y = v[k, p], v[k, q]
+                    v[k, p], v[k, q] = c * x - s * y, s * x + c * y
+    values, vectors = np.empty(BLOCK), np.empty((BLOCK, BLOCK))
+    for k in range(BLOCK):
+        rank = 0
+        for j in range(BLOCK):
+            rank += a[j, j] > a[k, k] or (a[j, j] == a[k, k] and j < k)
+        values[rank] = a[k, k]
+        for j in range(BLOCK):
+            vectors[j, rank] = v[j, k]
+    return values, vectors

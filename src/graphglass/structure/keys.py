@@ -1,0 +1,66 @@
+"""Pseudo-random numbers that belong to a node's role in its graph and not to its index."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+ROUNDS = 3
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mix(value: np.uint64) -> np.uint64:
+    """A 64-bit value that looks random, the same for equal inputs."""
+    x = value * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x632BE59BD9B4E019)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def empty_table(n: int) -> NDArray[np.int64]:
+    """Room for ``n`` entries of :func:`find`, at most half full; -1 is a free place."""
+    size = 2
+    while size < 2 * n:
+        size *= 2
+    return np.full(size, -1, np.int64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def find(table: NDArray[np.int64], keys: NDArray[np.uint64], v: int) -> int:
+    """The first node entered with the key of ``v``; enters ``v`` if there is none."""
+    mask = len(table) - 1
+    place = np.int64(keys[v] >> np.uint64(1)) & mask
+    while table[place] >= 0 and keys[table[place]] != keys[v]:
+        place = (place + 1) & mask
+    if table[place] < 0:
+        table[place] = v
+    return table[place]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def structural_keys(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """A distinct random-looking key per node from degrees around it (three rounds of colour refinement).
+
+    Renumbering the nodes permutes the keys. Only nodes that refinement cannot tell apart are told apart by their index,
+    so whatever is drawn from the keys has the same law in any order, and the same value where all nodes differ.
+    """
+    n = len(indptr) - 1
+    key, seen = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    for v in range(n):
+        key[v] = mix(np.uint64(indptr[v + 1] - indptr[v]))
+    for _ in range(ROUNDS):
+        key, seen = seen, key
+        for v in range(n):
+            total = seen[v] * np.uint64(3)
+            for e in range(indptr[v], indptr[v + 1]):
+                total += mix(seen[neighbours[e]])
+            key[v] = mix(total)
+    table = empty_table(n)
+    alike = np.zeros(n, np.uint64)
+    for v in range(n):
+        first = find(table, key, v)
+        seen[v] = mix(key[v] + alike[first])
+        alike[first] += np.uint64(1)
+    return seen
