@@ -44,20 +44,24 @@ def model(
     width: int,
 ) -> bytes:
     """A ModelProto from int32 tokens (batch, length) to float32 rows (batch, width)."""
-    graph = [_message(1, item) for item in nodes]
+    graph: list[bytes] = [_message(1, item) for item in nodes]
     graph.append(_text(2, "encoder"))
-    graph += [_message(5, _tensor(name, value)) for name, value in weights.items()]
+    for name, value in weights.items():
+        graph += _tensor(name, value)
     graph.append(_message(11, _value(token_input, _INT32, ("batch", "length"))))
     graph.append(_message(12, _value(output, _FLOAT, ("batch", width))))
     versions = (("", 17), ("com.microsoft", 1))
     operator_sets = b"".join(_message(8, _text(1, name) + _number(2, version)) for name, version in versions)
-    return _number(1, 8) + operator_sets + _message(7, b"".join(graph))
+    # Joined once: the weights are most of the bytes, and every nesting level would copy them again.
+    return b"".join([_number(1, 8), operator_sets, _opening(7, sum(map(len, graph))), *graph])
 
 
-def _tensor(name: str, value: NDArray[np.float32]) -> bytes:
-    array = np.ascontiguousarray(value, dtype="<f4")
-    dims = b"".join(_number(1, size) for size in array.shape)
-    return dims + _number(2, _FLOAT) + _text(8, name) + _message(9, array.tobytes())
+def _tensor(name: str, value: NDArray[np.float32]) -> list[bytes]:
+    """An initializer of a GraphProto, its values apart from what stands before them."""
+    content = np.ascontiguousarray(value, dtype="<f4").tobytes()
+    dims = b"".join(_number(1, size) for size in value.shape)
+    header = dims + _number(2, _FLOAT) + _text(8, name) + _opening(9, len(content))
+    return [_opening(5, len(header) + len(content)) + header, content]
 
 
 def _value(name: str, element: int, shape: Sequence[str | int]) -> bytes:
@@ -82,8 +86,12 @@ def _number(field: int, value: int) -> bytes:
     return _key(field, _VARINT) + _varint(value)
 
 
+def _opening(field: int, length: int) -> bytes:
+    return _key(field, _BYTES) + _varint(length)
+
+
 def _message(field: int, content: bytes) -> bytes:
-    return _key(field, _BYTES) + _varint(len(content)) + content
+    return _opening(field, len(content)) + content
 
 
 def _text(field: int, value: str) -> bytes:

@@ -1,0 +1,95 @@
+"""glass encoders: what can turn prompts into vectors here, and how well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphglass.cli.reading import read_and_report
+
+if TYPE_CHECKING:
+    from graphglass.graphs.graph_set import GraphSet
+
+app = typer.Typer(help="List text encoders, or measure one.")
+
+
+@app.callback(invoke_without_command=True)
+def encoders(context: typer.Context) -> None:
+    """List text encoders, or measure one."""
+    if context.invoked_subcommand is None:
+        list_encoders()
+
+
+@app.command("list")
+def list_encoders() -> None:
+    """Every encoder, what it needs, and whether it would load on this machine."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    from graphglass.language.catalogue import catalogue
+
+    table = Table(box=SIMPLE)
+    for title in ("encoder", "ready", "dimension", "reads", "needs"):
+        table.add_column(title, no_wrap=title == "encoder")
+    for entry in catalogue():
+        state = "yes" if entry.ready else "no"
+        table.add_row(entry.name, state, entry.dimension, entry.reads, entry.needs)
+    Console().print(table)
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="numeric, minilm, a hub name, a directory, or http://host/v1#model.")],
+    graphs: Annotated[Path | None, typer.Option(help="Measure on these graphs instead of random ones.")] = None,
+    count: Annotated[int, typer.Option(min=20, help="Graphs to measure on at most.")] = 400,
+    style: Annotated[str, typer.Option(help="digits or levels.")] = "digits",
+) -> None:
+    """Load an encoder and measure its rate and how well it reads numbers."""
+    from time import perf_counter
+
+    from graphglass.language.graphdp import graphdp
+    from graphglass.language.legibility import legibility
+    from graphglass.language.text_encoder import load_encoder
+    from graphglass.structure.profile import profile
+
+    start = perf_counter()
+    encoder = load_encoder(name)
+    loaded = perf_counter() - start
+    measured = (_random_graphs(count) if graphs is None else read_and_report(graphs, strict=False))[:count]
+    prompts = graphdp(profile(measured), style=style)
+    encoder.encode(prompts[:1])
+    start = perf_counter()
+    rows = encoder.encode(prompts, progress=True)
+    rate = len(prompts) / (perf_counter() - start)
+    found = legibility(rows, prompts)
+    spearman = ", ".join(f"{value:.2f} at {width}" for width, value in found.spearman.items())
+    typer.echo(
+        f"encoder     {encoder.fingerprint.name} ({encoder.fingerprint.revision}), dimension {encoder.dimension}"
+    )
+    typer.echo(f"weights     {encoder.fingerprint.weights or 'none'}")
+    typer.echo(f"loaded in   {loaded:.2f} s")
+    typer.echo(f"rate        {rate:,.0f} prompts a second ({len(prompts)} prompts, style {style})")
+    typer.echo(f"Spearman    {spearman}")
+    typer.echo(f"read-out    R^2 {found.read_out:.2f}")
+
+
+def _random_graphs(count: int) -> GraphSet:
+    """Graphs of many sizes and densities, the same ones every time."""
+    import numpy as np
+
+    from graphglass.graphs.canonical import canonical_graph_set
+
+    generator = np.random.default_rng(0)
+    sizes = np.exp(generator.uniform(np.log(5), np.log(200), count)).astype(int)
+    sources, targets, offset = [], [], 0
+    for size in sizes:
+        # A random tree, then random edges: sparse and connected up to dense.
+        extra = generator.integers(0, size, (2, generator.integers(0, 4 * size)))
+        sources += [offset + np.arange(1, size), offset + extra[0]]
+        targets += [offset + (generator.random(size - 1) * np.arange(1, size)).astype(int), offset + extra[1]]
+        offset += size
+    names = tuple(f"random-{i}" for i in range(count))
+    return canonical_graph_set(sizes, np.concatenate(sources), np.concatenate(targets), ids=names)
