@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.explanation import Explanation
     from graphglass.graphs.graph_set import GraphSet, concatenate
     from graphglass.graphs.json_lines import write_json_lines
     from graphglass.graphs.limits import Limits
@@ -19,6 +21,8 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it. Loaded on first use, so that `import graphglass` stays instant.
 _HOMES = {
+    "Explanation": "graphglass.detector.explanation",
+    "GLASS": "graphglass.detector.estimator",
     "GraphDP": "graphglass.language.graphdp",
     "graphdp": "graphglass.language.graphdp",
     "load_encoder": "graphglass.language.text_encoder",
@@ -36,6 +40,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "GLASS",
+    "Explanation",
     "GraphDP",
     "GraphSet",
     "Limits",

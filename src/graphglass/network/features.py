@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -71,6 +71,10 @@ class GraphInputs:
             neighbours=self.neighbours[_ranges(starts, self.ends[graphs])],
             sketch=self.sketch[graphs],
         )
+
+    def double(self) -> GraphInputs:
+        """The same inputs in double precision."""
+        return replace(self, features=self.features.double(), sketch=self.sketch.double())
 
     def to(self, device: torch.device | str) -> GraphInputs:
         """The same inputs on another device."""

@@ -25,7 +25,7 @@ def adjacency(inputs: GraphInputs) -> Tensor:
         return torch.sparse_csr_tensor(
             inputs.neighbour_offsets,
             inputs.neighbours + starts,
-            torch.ones(len(starts), device=starts.device),
+            torch.ones(len(starts), dtype=inputs.features.dtype, device=starts.device),
             size=(nodes, nodes),
             check_invariants=False,
         )

@@ -53,10 +53,11 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     style = files("graphglass.report").joinpath("style.css").read_text(encoding="utf-8")
     history = detector.history_.loss
     summary = (
-        f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most {alpha:g}. "
-        "Higher scores are more abnormal."
+        f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
+        f"{alpha:g}. Higher scores are more abnormal."
     )
-    made_by = f"GraphGlass {__version__}, preset {detector.preset}, text encoder {detector.views_.text.fingerprint.name}."
+    encoder = detector.views_.text.fingerprint.name
+    made_by = f"GraphGlass {__version__}, preset {detector.preset}, text encoder {encoder}."
     histogram = score_distribution(detector.decision_scores_, scores, threshold)
     plotted = sphere_map(plane.coordinates(references.codes), places, flagged, graphs.ids)
     about_scores = "Normal references (left out one at a time) in grey, the graphs of this report in colour."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,11 @@ class TrainedEncoder:
     schema: FeatureSchema
     history: TrainingHistory = field(default_factory=TrainingHistory)
     config: TrainingConfig = field(default_factory=TrainingConfig)
+
+    @cached_property
+    def exact(self) -> GraphEncoder:
+        """The encoder in double precision: rounding that depends on the batch stays far below a single-precision row."""
+        return copy.deepcopy(self.encoder).double().eval()
 
     @property
     def slices(self) -> tuple[int, ...]:
@@ -106,7 +113,7 @@ def encode_graphs(
     rows = {size: np.zeros((len(graphs), size), np.float32) for size in trained.slices}
     with torch.inference_mode():
         for chosen, batch in encoding_batches(inputs, trained.config):
-            for size, part in trained.encoder(batch).items():
+            for size, part in trained.exact(batch.double()).items():
                 rows[size][chosen] = part.cpu().numpy()
     return rows
 
@@ -119,7 +126,7 @@ def encode_codes(
     rows = np.zeros((len(graphs), trained.encoder.code_width), np.float32)
     with torch.inference_mode():
         for chosen, batch in encoding_batches(inputs, trained.config):
-            rows[chosen] = trained.encoder.code(batch).cpu().numpy()
+            rows[chosen] = trained.exact.code(batch.double()).cpu().numpy()
     return rows
 
 

@@ -1,0 +1,111 @@
+"""fit, score, explain, references and info, as a person would call them."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from graphglass import GLASS, write_json_lines
+from graphglass.cli.app import app
+
+
+def glass(*arguments):
+    return CliRunner().invoke(app, [str(item) for item in arguments])
+
+
+def fails(message, *arguments):
+    result = glass(*arguments)
+    assert result.exit_code != 0
+    assert message in f"{result.exception} {result.output}"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, normals, queries):
+    folder = tmp_path_factory.mktemp("commands")
+    write_json_lines(normals, folder / "normals.jsonl")
+    write_json_lines(queries, folder / "queries.jsonl")
+    result = glass("fit", folder / "normals.jsonl", "-o", folder / "model", "--epochs", 2, "--domain", "mol")
+    assert result.exit_code == 0, result.output
+    assert "Fitted on 40 graphs" in result.output
+    assert not (folder / "model.checkpoint").exists()
+    return folder
+
+
+def test_score_prints_a_ranking(place, queries):
+    result = glass("score", place / "model", place / "queries.jsonl", "--top", 3)
+    assert result.exit_code == 0, result.output
+    assert "24 graphs" in result.output
+    assert "21 not shown" in result.output
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_score_writes_rows_in_input_order(place, queries, suffix):
+    output = place / f"scores.{suffix}"
+    assert glass("score", place / "model", place / "queries.jsonl", "-o", output).exit_code == 0
+    expected = GLASS.load(place / "model").decision_function(queries)
+    if suffix == "parquet":
+        rows = pq.read_table(output).to_pylist()
+    elif suffix == "jsonl":
+        rows = [json.loads(line) for line in output.read_text().splitlines()]
+    else:
+        head, *lines = output.read_text().splitlines()
+        assert head == '"id","score","p_value","flagged","rank"'
+        rows = [{"id": line.split(",")[0].strip('"'), "score": float(line.split(",")[1])} for line in lines]
+    assert [row["id"] for row in rows] == list(queries.ids)
+    assert [row["score"] for row in rows] == pytest.approx(list(expected))
+
+
+def test_score_against_other_references(place):
+    here = glass("score", place / "model", place / "queries.jsonl", "--references", place / "queries.jsonl", "--top", 1)
+    assert here.exit_code == 0, here.output
+
+
+def test_report_is_one_self_contained_file(place):
+    report = place / "report.html"
+    assert glass("score", place / "model", place / "queries.jsonl", "--report", report).exit_code == 0
+    page = report.read_text()
+    assert page.count("<svg") >= 3 + 5 * 4
+    for outside in ("http://", "https://", "<script", "<link", "<img"):
+        assert outside not in page
+
+
+def test_explain(place, queries):
+    told = glass("explain", place / "model", place / "queries.jsonl", "--id", queries.ids[0])
+    assert told.exit_code == 0, told.output
+    assert "Nearest normal graphs" in told.output
+    body = json.loads(glass("explain", place / "model", place / "queries.jsonl", "--id", queries.ids[0], "--json").output)
+    assert sum(body["contributions"].values()) == pytest.approx(body["score"])
+
+
+def test_references_list_add_remove_replace(place, queries, tmp_path):
+    import shutil
+
+    model = tmp_path / "model"
+    shutil.copytree(place / "model", model)
+    write_json_lines(queries[:2], tmp_path / "two.jsonl")
+    assert glass("references", model, "add", tmp_path / "two.jsonl").exit_code == 0
+    listed = glass("references", model, "list").output.splitlines()
+    assert len(listed) == 42
+    assert glass("references", model, "remove", queries.ids[0], queries.ids[1]).exit_code == 0
+    assert len(glass("references", model, "list").output.splitlines()) == 40
+    assert glass("references", model, "replace", tmp_path / "two.jsonl").exit_code == 0
+    assert len(glass("references", model, "list").output.splitlines()) == 2
+
+
+def test_info(place):
+    facts = json.loads(glass("info", place / "model", "--json").output)
+    assert facts["references"] == 40
+    assert facts["epochs"] == 2
+
+
+def test_bad_input_says_what_to_do(place, tmp_path):
+    fails("has no manifest.json", "score", tmp_path / "nothing", place / "queries.jsonl")
+    fails("another ending", "score", place / "model", place / "queries.jsonl", "-o", tmp_path / "scores.xls")
+    fails("No graph in", "explain", place / "model", place / "queries.jsonl", "--id", "nobody")
+    fails("is not a model", "fit", place / "normals.jsonl", "-o", place)
+    fails("does not exist", "fit", place / "normals.jsonl", "-o", tmp_path / "no" / "where")
+    fails("does not exist", "score", place / "model", tmp_path / "absent.jsonl")
+    (tmp_path / "one.jsonl").write_text('{"id": "a", "nodes": [{"id": 0}], "edges": []}\n')
+    fails("at least 2 normal graphs", "fit", tmp_path / "one.jsonl", "-o", tmp_path / "m")
+    assert not (tmp_path / "m").exists()

@@ -1,0 +1,90 @@
+import json
+
+import numpy as np
+import pytest
+
+from graphglass import GLASS
+from graphglass.detector import explanation
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.subgraphs import without_nodes
+
+
+def test_contributions_sum_to_the_score(fitted, queries):
+    for graph in queries[:3]:
+        told = fitted.explain(graph)
+        assert sum(told.contributions.values()) == pytest.approx(told.score, abs=1e-9)
+        assert told.score == pytest.approx(fitted.decision_function(graph)[0], abs=1e-9)
+        assert told.p_value == fitted.p_values(graph)[0]
+
+
+def test_neighbours_are_references_in_order(fitted, normals):
+    told = fitted.explain(normals[4], nodes=False)
+    assert told.neighbours[0].id == normals.ids[4]
+    assert told.neighbours[0].similarity == pytest.approx(1, abs=1e-5)
+    similarities = [item.similarity for item in told.neighbours]
+    assert similarities == sorted(similarities, reverse=True)
+
+
+def test_fields_say_higher_lower_or_usual(fitted, queries):
+    told = fitted.explain(queries[0], nodes=False)
+    assert len({field.name for field in told.fields}) == len(told.fields)
+    sizes = [abs(field.deviation) for field in told.fields]
+    assert sizes == sorted(sizes, reverse=True)
+    for field in told.fields:
+        expected = "higher" if field.value > field.reference_high else "lower" if field.value < field.reference_low else "as usual"
+        assert expected in field.words
+
+
+def test_explanation_is_json(fitted, queries):
+    body = json.loads(json.dumps(fitted.explain(queries[1]).to_json()))
+    assert body["id"] == queries.ids[1]
+    assert len(body["nodes"]) == queries[1].node_count
+
+
+def chain_with_clique(length, clique, name):
+    """A path; with ``clique`` > 0 its last nodes form a clique."""
+    sources, targets = list(range(length - 1)), list(range(1, length))
+    for one in range(length - clique, length):
+        for two in range(one + 1, length):
+            sources.append(one)
+            targets.append(two)
+    return canonical_graph_set([length], sources, targets, ids=[name])
+
+
+def test_deleting_the_top_nodes_lowers_the_score_more_than_deleting_random_ones():
+    from graphglass.graphs.graph_set import concatenate
+
+    rng = np.random.default_rng(0)
+    paths = concatenate(chain_with_clique(int(n), 0, f"path {i}") for i, n in enumerate(rng.integers(12, 24, 40)))
+    detector = GLASS(epochs=3).fit(paths)
+    top_drop, random_drop = [], []
+    for length in (16, 18, 20):
+        planted = chain_with_clique(length, 5, "planted")
+        told = detector.explain(planted)
+        top = np.argsort(-told.node_attribution)[:4]
+        assert (top >= length - 5).mean() >= 0.75  # the clique's nodes lead
+        choices = [rng.choice(length, 4, replace=False) for _ in range(10)]
+        rest = detector.decision_function(without_nodes(planted, [top, *choices]))
+        top_drop.append(told.score - rest[0])
+        random_drop.append(told.score - rest[1:].mean())
+    assert np.mean(top_drop) > np.mean(random_drop)
+
+
+def test_large_graphs_are_deleted_in_groups(monkeypatch):
+    monkeypatch.setattr(explanation, "MOST_DELETIONS", 5)
+    graph = chain_with_clique(12, 4, "g")
+    calls = []
+
+    def score(graphs):
+        calls.append(len(graphs))
+        return graphs.edge_counts.astype(float)
+
+    attribution = explanation.node_attribution(graph, float(graph.edge_count), score)
+    assert calls == [5]
+    assert len(attribution) == 12
+    assert (attribution > 0).all()
+
+
+def test_a_single_node_has_nothing_to_delete():
+    one = canonical_graph_set([1], [], [])
+    assert explanation.node_attribution(one, 1.0, lambda graphs: np.zeros(len(graphs))).tolist() == [0.0]

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from sklearn.base import clone, is_outlier_detector
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks
+
+from graphglass import GLASS
+from graphglass.detector.sklearn_adapter import GLASSOutlierDetector
+
+# The checks that do not feed a numeric matrix: what scikit-learn asks of parameters, cloning, tags and representation.
+CHECKS = [
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("estimator", [GLASSOutlierDetector, GLASS])
+def test_scikit_learn_checks(check, estimator):
+    getattr(estimator_checks, check)(estimator.__name__, estimator())
+
+
+def test_signs_are_opposite(fitted, queries):
+    adapter = fitted.as_sklearn()
+    assert is_outlier_detector(adapter)
+    assert np.array_equal(adapter.score_samples(queries), -fitted.decision_function(queries))
+    assert np.array_equal(adapter.predict(queries) == -1, fitted.predict(queries) == 1)
+    assert np.array_equal(adapter.decision_function(queries) < 0, adapter.predict(queries) == -1)
+
+
+def test_fit_in_scikit_learn_style(normals, queries):
+    adapter = clone(GLASSOutlierDetector(GLASS(epochs=1))).fit(normals)
+    assert adapter.predict(queries).shape == (len(queries),)
+    assert set(adapter.fit_predict(normals)) == {-1, 1}
+
+
+def test_unfitted(queries):
+    with pytest.raises(NotFittedError):
+        GLASSOutlierDetector().predict(queries)
