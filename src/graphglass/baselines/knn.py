@@ -77,9 +77,7 @@ class _Tabular(NearestNormals):
         self._references = (rows - self._centre) / self._spread
 
     def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
-        distances: NDArray[np.float64] = cdist(
-            (self._features(graphs) - self._centre) / self._spread, self._references
-        )
+        distances: NDArray[np.float64] = cdist((self._features(graphs) - self._centre) / self._spread, self._references)
         return distances
 
 

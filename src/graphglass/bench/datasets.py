@@ -14,7 +14,8 @@ from graphglass.graphs.tu_catalogue import dataset_entry, load_dataset
 
 # Columns of tab:main_results, in its order.
 TWELVE = (
-    "MUTAG", "PROTEINS", "DD", "ENZYMES", "DHFR", "BZR", "COX2", "AIDS", "IMDB-BINARY", "NCI1", "COLLAB", "REDDIT-BINARY",
+    "MUTAG", "PROTEINS", "DD", "ENZYMES", "DHFR", "BZR", "COX2",
+    "AIDS", "IMDB-BINARY", "NCI1", "COLLAB", "REDDIT-BINARY",
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def peak_memory() -> float:
 
 def limit_threads(threads: int) -> None:
     """Hold BLAS, OpenMP, numba and torch to `threads` threads in this process."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     threadpool_limits(threads)
     if "numba" in sys.modules:
@@ -63,7 +63,8 @@ def stream(work: Callable[[], Iterator[Any]], *, threads: int = 1, isolate: bool
                 kind, value = receiver.recv()
             except EOFError:
                 child.join()
-                raise BenchError(f"The process of this cell died (exit code {child.exitcode}; -9 is out of memory).") from None
+                reason = f"exit code {child.exitcode}; -9 is out of memory"
+                raise BenchError(f"The process of this cell died ({reason}).") from None
             if kind == "done":
                 return
             if kind == "error":

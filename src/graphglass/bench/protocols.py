@@ -1,16 +1,16 @@
 """Named evaluation protocols: which graphs are references, which are tested, which raw class is the anomaly.
 
 minority
-    The class with the fewest graphs is anomalous (ties: the smallest raw label). A seeded shuffle makes 80% of the other
-    graphs references; the test set is the other 20% and every anomaly. Seed s shuffles with seed s.
+    The class with the fewest graphs is anomalous (ties: the smallest raw label). A shuffle with the run's seed makes
+    80% of the other graphs references; the test set is the other 20% and every anomaly.
 minority, flipped
     The minority class is normal and every other class is anomalous.
 good-d
-    Five stratified folds over all graphs (shuffled once, seed 0); seed i is fold i. The smallest raw label is anomalous;
-    references are the normal graphs of the other four folds, the test set is the whole fold.
+    Five stratified folds over all graphs (shuffled once, seed 0); seed i is fold i. The smallest raw label is
+    anomalous; references are the normal graphs of the other four folds, the test set is the whole fold.
 good-d, flipped
-    The largest raw label is anomalous. With two classes that is the other class; with more (ENZYMES, COLLAB) all classes
-    but the last are normal.
+    The largest raw label is anomalous. With two classes that is the other class; with more (ENZYMES, COLLAB) all
+    classes but the last are normal.
 """
 
 from __future__ import annotations

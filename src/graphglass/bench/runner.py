@@ -107,7 +107,8 @@ def run_jobs(
                 log.warning("%s failed: %s", _title(job), error)
                 bar.update(task, advance=left)
     if failures:
-        raise BenchError(f"{len(failures)} of {len(jobs)} jobs failed, {finished} cells finished. " + " | ".join(failures))
+        head = f"{len(failures)} of {len(jobs)} jobs failed, {finished} cells finished."
+        raise BenchError("\n  ".join([head, *failures]))
     return finished
 
 

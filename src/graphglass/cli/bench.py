@@ -12,14 +12,14 @@ from graphglass.errors import BenchError
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 DatasetsOption = Annotated[
-    list[str] | None, typer.Option("--datasets", help="Dataset names, repeated or comma-separated; all twelve if left out.")
+    list[str] | None, typer.Option("--datasets", help="Dataset names, with commas; all of the table if left out.")
 ]
-MethodsOption = Annotated[str, typer.Option("--methods", help="Comma-separated method names.")]
+MethodsOption = Annotated[str, typer.Option("--methods", help="Method names, with commas.")]
 ProtocolOption = Annotated[str, typer.Option("--protocol", help="minority or good-d.")]
-FlipOption = Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes (see docs/benchmark.md).")]
+FlipOption = Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")]
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0..N-1; under good-d a seed is a fold.")]
-RootOption = Annotated[Path | None, typer.Option("--data-root", help="Folder with the dataset zips; else GRAPHGLASS_DATA.")]
-OutOption = Annotated[Path, typer.Option("-o", "--output", help="Results folder; finished cells in it are not run again.")]
+RootOption = Annotated[Path | None, typer.Option("--data-root", help="Folder of dataset zips; else GRAPHGLASS_DATA.")]
+OutOption = Annotated[Path, typer.Option("-o", "--output", help="Results folder; its finished cells are kept.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")]
 
 
@@ -75,3 +75,19 @@ def single(
     jobs = single_jobs(data, names, chosen, protocol, seeds, flip=flip)
     run = run_jobs(jobs, results, data, threads=threads)
     typer.echo(f"{run} cells run, {len(jobs) - run} were there already; results in {output}.", err=True)
+
+
+@app.command()
+def table(
+    results: Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")],
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
+    format: Annotated[str, typer.Option("--format", help="md, csv or tex.")] = "md",  # noqa: A002
+    metric: Annotated[str, typer.Option("--metric", help="auroc, auprc or fpr95.")] = "auroc",
+) -> None:
+    """Render the records as tables, the paper's figures beside ours."""
+    from graphglass.bench.tables import tables
+
+    if protocol is not None:
+        _protocol(protocol)
+    found = tables(str(results), protocol=protocol, metric=metric)
+    typer.echo("\n".join(table.render(format) for table in found), nl=False)

@@ -1,0 +1,212 @@
+"""Tables of a results folder, rebuilt from its records, with the paper's figures beside ours."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from graphglass.bench import paper_figures as paper
+from graphglass.bench.datasets import TWELVE
+from graphglass.bench.methods import in_table_order
+from graphglass.bench.metrics import METRIC_NAMES, average_ranks, summary
+from graphglass.bench.records import Record, Results, result_folders
+from graphglass.bench.table_model import Entry, Row, Table, Value
+from graphglass.errors import BenchError
+
+K = TypeVar("K", bound=Hashable)
+
+SHORT = {"DD": "D&D", "IMDB-BINARY": "IMDB-B", "REDDIT-BINARY": "REDDIT-B"}
+METRIC_TITLES = {"auroc": "AUROC", "auprc": "AUPRC", "fpr95": "FPR95"}
+
+
+def tables(root: str, *, protocol: str | None = None, metric: str = "auroc") -> list[Table]:
+    """Every table of the results folders at or below `root`, or of one protocol among them."""
+    if metric not in METRIC_NAMES:
+        raise BenchError(f"Unknown metric {metric!r}. The metrics are: {', '.join(METRIC_NAMES)}.")
+    folders = result_folders(root)
+    chosen = [folder for folder in folders if protocol in (None, folder.purpose.protocol)]
+    if not chosen:
+        held = sorted({folder.purpose.protocol for folder in folders})
+        raise BenchError(f"{root} holds results of protocol {', '.join(held)}, none of {protocol!r}.")
+    return [LAYOUTS[folder.purpose.benchmark](folder, metric) for folder in chosen]
+
+
+def single_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per method, one column per dataset, the average and the rank (tab:main_results)."""
+    by_method = _group(results.records(), lambda record: record["method"])
+    methods = in_table_order(by_method)
+    values = {m: _by(by_method[m], lambda record: record["cell"]["dataset"], metric) for m in methods}
+    names = [name for name in TWELVE if any(name in row for row in values.values())]
+    complete = {m: row for m, row in values.items() if all(name in row for name in names)}
+    ranks = average_ranks({m: {n: _signed(v.mean, metric) for n, v in row.items()} for m, row in complete.items()})
+    rows = []
+    for method in methods:
+        row = values[method]
+        mean = Value(summary(v.mean for v in row.values())[0]) if method in complete else None
+        rank: Entry = Value(ranks[method], digits=2) if method in ranks else None
+        rows.append(Row(method, (*(row.get(name) for name in names), mean, rank)))
+        published = paper.MAIN_RESULTS.get(("glass" if method == "glass-paper" else method,))
+        if published and metric == "auroc":
+            quoted = [Value(*published[name]) for name in names]
+            average = Value(summary(value.mean for value in quoted)[0])
+            rows.append(Row(f"{method}, paper", (*quoted, average, None), quoted=True))
+    head = ("method", *(SHORT.get(name, name) for name in names), "average", "rank")
+    ranked = f"Rank among the {len(ranks)} measured rows with every dataset"
+    notes = [
+        _means_note(results),
+        f"{ranked}; rows in italics quote the paper, whose protocol and model choice differ.",
+    ]
+    if unfinished := [m for m in methods if m not in complete]:
+        notes.append(f"Not on every dataset yet: {', '.join(unfinished)}.")
+    return _table(results, metric, head, rows, notes, marked=range(len(names) + 1))
+
+
+def scoring_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per dataset, one column per scoring rule (tab:scoring)."""
+    records = results.records()
+    rules = _variant_names(records)
+    rows = []
+    for name in _datasets(records):
+        own = [record for record in records if record["cell"]["dataset"] == name]
+        rows.append(Row(name, tuple(_variant(own, rule, metric) for rule in rules)))
+        rows += _quoted(paper.SCORING.get((name,)), rules, name, metric)
+    return _table(results, metric, ("dataset", *rules), rows, [_means_note(results)])
+
+
+def transfer_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per source and target: source references, target references, the paper's figures (tab:cross)."""
+    records = results.records()
+    groups = _group(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    rows = []
+    for (method, source, name), own in groups.items():
+        cross, disjoint = paper.TRANSFER.get((source, name)), paper.DISJOINT.get((source, name))
+        quoted: list[Entry] = [None] * 4
+        if metric == "auroc":
+            quoted = [
+                _figure(cross, "transfer"), _figure(cross, "single"),
+                _figure(disjoint, "source-nn"), _figure(disjoint, "target-nn"),
+            ]  # fmt: skip
+        measured = [_variant(own, variant, metric) for variant in ("zero-shot", "matched")]
+        rows.append(Row(f"{method}: {source} → {name}", (*measured, *quoted)))
+    head = ("source → target", "zero-shot", "matched references", "paper transfer", "paper single",
+            "paper source NN", "paper target NN")  # fmt: skip
+    notes = [_means_note(results), "The last two columns are the paper's private series, four seeds, fixed epoch."]
+    return _table(results, metric, head, rows, notes)
+
+
+def few_shot_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per number of trusted target normals, one column per source and target (tab:fewshot)."""
+    records = results.records()
+    groups = _group(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    rows = []
+    for shots in _variant_names(records):
+        entries: list[Entry] = [_variant(own, shots, metric) for own in groups.values()]
+        rows.append(Row(shots, tuple(entries)))
+        published = paper.FEW_SHOT.get((shots,))
+        if published and metric == "auroc":
+            rows.append(Row(f"{shots}, paper", tuple(_figure(published, name) for _, _, name in groups), quoted=True))
+    head = ("k", *(f"{method}: {source} → {SHORT.get(name, name)}" for method, source, name in groups))
+    return _table(results, metric, head, rows, [_means_note(results), "k = all is every target reference."])
+
+
+def text_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per dataset, one column per text encoder (tab:scale)."""
+    records = results.records()
+    encoders = list(dict.fromkeys(record["cell"]["encoder"] for record in records))
+    rows = []
+    for name in _datasets(records):
+        own = _by(
+            [record for record in records if record["cell"]["dataset"] == name], lambda r: r["cell"]["encoder"], metric
+        )
+        published = paper.TEXT_ENCODERS[(name,)] if metric == "auroc" else {}
+        quoted = [_figure(published, column) for column in ("qwen3-0.6b", "qwen3-4b", "qwen3-8b")]
+        rows.append(Row(name, (*(own.get(encoder) for encoder in encoders), *quoted)))
+    head = ("dataset", *encoders, "paper 0.6B", "paper 4B", "paper 8B")
+    command = "`glass bench text --encoders Qwen/Qwen3-Embedding-0.6B -o RESULTS`"
+    notes = [_means_note(results), f"Qwen3 is measured where its weights are: {command}."]
+    return _table(results, metric, head, rows, notes)
+
+
+def lora_table(results: Results, metric: str = "auroc") -> Table:
+    """Frozen anchors, warm-up and tuned adapters side by side (tab:lora)."""
+    records = results.records()
+    columns = ("frozen", "warm-up", "tuned")
+    rows = []
+    for name in _datasets(records):
+        own = [record for record in records if record["cell"]["dataset"] == name]
+        rows.append(Row(name, tuple(_variant(own, column, metric) for column in columns)))
+        rows += _quoted(paper.LORA.get((name,)), columns, name, metric)
+    return _table(results, metric, ("dataset", *columns), rows, [_means_note(results)])
+
+
+LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
+    "single": single_table,
+    "scoring": scoring_table,
+    "transfer": transfer_table,
+    "few-shot": few_shot_table,
+    "text": text_table,
+    "lora": lora_table,
+}
+
+
+def _table(
+    results: Results,
+    metric: str,
+    head: tuple[str, ...],
+    rows: Sequence[Row],
+    notes: Sequence[str],
+    marked: Iterable[int] = (),
+) -> Table:
+    title = f"{results.purpose.benchmark}, {METRIC_TITLES[metric]} (%), protocol {results.purpose.title}"
+    if not rows:
+        raise BenchError(f"{results.folder} has no finished cell yet.")
+    return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric == "fpr95")
+
+
+def _means_note(results: Results) -> str:
+    runs = defaultdict(set)
+    for record in results.records():
+        runs[record["method"]].add(record["cell"]["seed"])
+    seeds = sorted({len(found) for found in runs.values()})
+    spread = "–".join(map(str, [seeds[0], seeds[-1]] if seeds[0] != seeds[-1] else seeds[:1])) if seeds else "0"
+    return f"Protocol `{results.purpose.title}`; mean ± sample standard deviation over {spread} seeds."
+
+
+def _group(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:
+    groups: dict[K, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def _by(records: Iterable[Record], key: Callable[[Record], K], metric: str) -> dict[K, Value]:
+    groups = _group(records, key)
+    return {name: Value(*summary(record["metrics"][metric] for record in group)) for name, group in groups.items()}
+
+
+def _variant(records: Sequence[Record], name: str, metric: str) -> Entry:
+    values = [record["variants"][name][metric] for record in records if name in record.get("variants", {})]
+    return Value(*summary(values)) if values else None
+
+
+def _variant_names(records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(name for record in records for name in record.get("variants", {})))
+
+
+def _datasets(records: Sequence[Record]) -> list[str]:
+    return [name for name in TWELVE if any(record["cell"]["dataset"] == name for record in records)]
+
+
+def _figure(row: Mapping[str, paper.Figure] | None, column: str) -> Entry:
+    return Value(*row[column]) if row and column in row else None
+
+
+def _quoted(row: Mapping[str, paper.Figure] | None, columns: Sequence[str], name: str, metric: str) -> list[Row]:
+    if not row or metric != "auroc":
+        return []
+    return [Row(f"{name}, paper", tuple(_figure(row, column) for column in columns), quoted=True)]
+
+
+def _signed(value: float, metric: str) -> float:
+    return -value if metric == "fpr95" else value
