@@ -1,0 +1,168 @@
+"""Edge and node tables, as CSV, TSV and Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from graphglass.errors import FormatError, GraphError, LimitError, SchemaError
+from graphglass.graphs.limits import Limits
+from graphglass.graphs.read import read_graphs, read_report
+
+EDGES = "graph_id,source,target,label\nb,0,1,x\nb,1,2,y\na,5,7,x\nb,2,1,z\n"
+NODES = (
+    "graph_id,node,label,charge,graph_label\n"
+    "a,5,C,0.5,1\na,7,O,1.5,1\na,9,,2.5,1\nb,0,C,0,0\nb,1,C,0,0\nb,2,C,0,0\n"
+)
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    path = tmp_path / "edges.csv"
+    path.write_text(EDGES)
+    return path
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Path:
+    path = tmp_path / "nodes.csv"
+    path.write_text(NODES)
+    return path
+
+
+def test_edges_alone(edges: Path) -> None:
+    graphs = read_graphs(edges)
+    assert graphs.ids == ("b", "a")
+    assert graphs.sizes.tolist() == [3, 2]
+    assert graphs.edge_counts.tolist() == [2, 1]
+    assert graphs.node_names is not None
+    assert graphs.node_names.tolist() == ["0", "1", "2", "5", "7"]
+    assert graphs.edge_labels is not None
+    assert [graphs.label_names[code] for code in graphs.edge_labels.tolist()] == ["x", "x", "y", "y", "x", "x"]
+    assert graphs.removed[:, 2].tolist() == [1, 1]
+
+
+def test_a_node_table_adds_isolated_nodes_labels_attributes_and_classes(edges: Path, nodes: Path) -> None:
+    graphs = read_graphs(edges, nodes=nodes)
+    assert graphs.ids == ("a", "b")
+    assert graphs.sizes.tolist() == [3, 3]
+    assert graphs.attribute_names == ("charge",)
+    assert graphs.attributes is not None
+    assert graphs.attributes[:, 0].tolist() == [0.5, 1.5, 2.5, 0, 0, 0]
+    assert graphs.node_labels is not None
+    assert [graphs.label_names[code] for code in graphs.node_labels.tolist()] == ["C", "O", "", "C", "C", "C"]
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == [1, 0]
+    assert np.diff(graphs.neighbour_offsets).tolist() == [1, 1, 0, 1, 2, 1]
+
+
+def test_ids_keep_their_spelling(tmp_path: Path) -> None:
+    path = tmp_path / "e.tsv"
+    path.write_text("graph_id\tsource\ttarget\n007\ta\t01\n7\ta\tb\n")
+    graphs = read_graphs(path)
+    assert graphs.ids == ("007", "7")
+    assert graphs.node_names is not None
+    assert graphs.node_names.tolist() == ["a", "01", "a", "b"]
+
+
+def test_parquet_and_csv_read_alike(tmp_path: Path, edges: Path, nodes: Path) -> None:
+    from pyarrow import csv
+
+    pq.write_table(csv.read_csv(edges), tmp_path / "e.parquet")
+    pq.write_table(csv.read_csv(nodes), tmp_path / "n.parquet")
+    one, two = read_graphs(edges, nodes=nodes), read_graphs(tmp_path / "e.parquet", nodes=tmp_path / "n.parquet")
+    mixed = read_graphs(edges, nodes=tmp_path / "n.parquet")
+    assert one.content_hashes() == two.content_hashes() == mixed.content_hashes()
+    assert one.ids == two.ids
+
+
+def test_integer_node_ids_in_order_need_no_names(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"graph_id": [1, 1], "source": [1, 0], "target": [2, 1]}), tmp_path / "e.parquet")
+    graphs = read_graphs(tmp_path / "e.parquet")
+    assert graphs.node_names is None
+    assert graphs.ids == ("1",)
+
+
+CASES: list[tuple[str, str | None, list[str], int, str]] = [
+    ("b,0,1,x\na,5,,x\n", None, ["b"], 3, "no source or no target"),
+    ("b,0,1,x\n,5,7,x\n", None, ["b"], 3, "no graph_id"),
+    ("b,0,1,x\na,5,8,x\n", NODES, ["b"], 3, "a node that the node table does not list"),
+    ("b,0,1,x\n", NODES.replace("2.5", "nan"), ["b"], 2, "attribute 'charge' of a node is missing, NaN or infinite"),
+    ("b,0,1,x\n", NODES.replace("2.5", "inf"), ["b"], 2, "missing, NaN or infinite"),
+    ("b,0,1,x\n", NODES.replace("2.5", ""), ["b"], 2, "missing, NaN or infinite"),
+    ("b,0,1,x\n", NODES.replace("a,9", "a,7"), ["b"], 4, "node 7 stands twice"),
+    ("b,0,1,x\n", NODES.replace("a,9", "a,"), ["b"], 4, "a row of the node table has no node"),
+]
+
+
+@pytest.mark.parametrize(("rows", "node_rows", "kept", "position", "reason"), CASES)
+def test_a_graph_at_fault_is_left_out(
+    tmp_path: Path, rows: str, node_rows: str | None, kept: list[str], position: int, reason: str
+) -> None:
+    path, other = tmp_path / "e.csv", tmp_path / "n.csv"
+    path.write_text("graph_id,source,target,label\n" + rows)
+    options: dict[str, Any] = {}
+    if node_rows is not None:
+        other.write_text(node_rows)
+        options["nodes"] = other
+    result = read_report(path, **options)
+    assert list(result.graphs.ids) == kept
+    assert result.graphs.sizes.sum() == (3 if node_rows else 2)
+    assert result.rejects[0].position == position
+    assert reason in result.rejects[0].reason
+    with pytest.raises(GraphError, match=reason):
+        read_graphs(path, strict=True, **options)
+
+
+def test_missing_attributes_can_be_filled(tmp_path: Path, edges: Path) -> None:
+    other = tmp_path / "n.csv"
+    other.write_text(NODES.replace("2.5", ""))
+    graphs = read_graphs(edges, nodes=other, fill=9.0)
+    assert graphs.attributes is not None
+    assert graphs.attributes[2, 0] == 9.0
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("graph_id,from,to", r"missing: source, target. Columns found: graph_id, from, to"),
+        ("graph,source,target", r"neither a SMILES column nor the columns graph_id, source, target"),
+        ("", r"Columns found: none"),
+    ],
+)
+def test_wrong_columns_are_named(tmp_path: Path, header: str, message: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(f"{header}\n1,2,3\n" if header else "")
+    with pytest.raises(SchemaError, match=message):
+        read_graphs(path)
+
+
+def test_a_node_table_with_wrong_columns_or_no_file(edges: Path, tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="a node table, needs the columns graph_id, node; missing: node"):
+        read_graphs(edges, nodes=edges)
+    with pytest.raises(FormatError, match="does not exist"):
+        read_graphs(edges, nodes=tmp_path / "none.csv")
+
+
+def test_ragged_rows_and_damaged_files(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("graph_id,source,target\na,1,2\na,1\n")
+    with pytest.raises(FormatError, match=r"e.csv is not a table.*Expected 3 columns, got 2"):
+        read_graphs(path)
+    broken = tmp_path / "e.parquet"
+    broken.write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(FormatError, match="not a readable Parquet file"):
+        read_graphs(broken)
+
+
+def test_limits(edges: Path) -> None:
+    with pytest.raises(LimitError, match="max_edges is 3"):
+        read_graphs(edges, limits=Limits(max_edges=3))
+    result = read_report(edges, limits=Limits(max_nodes_per_graph=2))
+    assert result.graphs.ids == ("a",)
+    assert "3 nodes, the limit" in result.rejects[0].reason

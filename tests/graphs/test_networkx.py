@@ -1,0 +1,84 @@
+"""NetworkX graphs of every class."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphglass.errors import GraphError
+from graphglass.graphs.read import read_graphs, read_report
+
+
+def test_string_ids_disconnected_directed_loops_and_multi_edges() -> None:
+    graph = nx.MultiDiGraph(name="g", label="odd")
+    graph.add_edges_from([("a", "b"), ("a", "b"), ("b", "a"), ("b", "c"), ("c", "c")])
+    graph.add_node(("tuple", 1))
+    graphs = read_graphs(graph)
+    assert graphs.ids == ("g",)
+    assert graphs.node_names is not None
+    assert graphs.node_names.tolist() == ["a", "b", "c", "('tuple', 1)"]
+    assert graphs.edge_count == 2
+    assert graphs.removed.tolist() == [[1, 1, 1]]
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == ["odd"]
+
+
+def test_the_graph_handed_in_is_left_as_it_was() -> None:
+    graph = nx.Graph([(0, 0), (0, 1)])
+    before = list(graph.edges)
+    read_graphs([graph])
+    assert list(graph.edges) == before
+
+
+def test_chosen_properties() -> None:
+    graph = nx.Graph()
+    graph.add_node(0, element="C", charge=1, x=[1.0, 2.0], note="text")
+    graph.add_node(1, element="O", charge=2, x=np.array([3.0, 4.0]), note="text")
+    graph.add_edge(0, 1, kind=2)
+    every = read_graphs(graph, node_label="element", edge_label="kind")
+    assert every.attribute_names == ("charge", "x_0", "x_1")
+    assert every.edge_labels is not None
+    assert every.edge_labels.tolist() == [2, 2]
+    assert sorted(every.label_names.values()) == ["C", "O"]
+    one = read_graphs(graph, attributes=["charge"])
+    assert one.attribute_names == ("charge",)
+    assert one.node_labels is None
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 10**400])
+def test_bad_values_leave_the_graph_out(bad: float) -> None:
+    good, broken = nx.path_graph(2), nx.path_graph(2)
+    nx.set_node_attributes(good, 1.0, "q")
+    nx.set_node_attributes(broken, bad, "q")
+    result = read_report([good, broken])
+    assert result.graphs.ids == ("graph-0",)
+    assert (result.rejects[0].position, result.unit) == (1, "item")
+    assert "'q' is NaN or infinite" in result.rejects[0].reason
+
+
+def test_missing_attributes_are_named_or_filled() -> None:
+    graph = nx.path_graph(3)
+    graph.nodes[0]["q"] = 1.0
+    with pytest.raises(GraphError, match="node 1 has no attribute 'q'; give it a value or read with fill"):
+        read_graphs(graph)
+    filled = read_graphs(graph, fill=0.0)
+    assert filled.attributes is not None
+    assert filled.attributes[:, 0].tolist() == [1, 0, 0]
+
+
+def test_an_empty_graph_and_things_that_are_no_graphs() -> None:
+    result = read_report([nx.path_graph(2), nx.Graph(), None, "x", nx.path_graph(3)])
+    assert result.graphs.ids == ("graph-0", "graph-4")
+    assert [(reject.position, reject.reason) for reject in result.rejects] == [
+        (1, "the graph has no nodes"),
+        (2, "found NoneType in a list of networkx"),
+        (3, "found str in a list of networkx"),
+    ]
+
+
+def test_wanted_attributes_must_be_numbers() -> None:
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, "words", "q")
+    with pytest.raises(GraphError, match="attribute 'q' must be a number, found 'words'"):
+        read_graphs(graph, attributes=["q"])

@@ -1,0 +1,87 @@
+"""PyTorch Geometric data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
+
+from graphglass.errors import GraphError
+from graphglass.graphs.read import read_graphs, read_report
+
+EDGES = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+
+
+def data(**changes: Any) -> Data:
+    return Data(**{"x": torch.eye(3), "edge_index": EDGES, "y": torch.tensor([1]), **changes})
+
+
+class Shelf(InMemoryDataset):
+    def __init__(self, items: list[Data]) -> None:
+        super().__init__()
+        self.data, self.slices = self.collate(items)
+
+
+def test_features_labels_and_classes() -> None:
+    one_hot = torch.tensor([[1, 0], [1, 0], [0, 1], [0, 1]])
+    elements = torch.tensor([[6, 6, 8], [6, 7, 8]])
+    graphs = read_graphs([data(edge_attr=one_hot, z=row) for row in elements])
+    assert graphs.ids == ("graph-0", "graph-1")
+    assert graphs.attribute_names == ("attribute_0", "attribute_1", "attribute_2")
+    assert graphs.edge_labels is not None
+    assert graphs.edge_labels.tolist() == [0, 0, 1, 1] * 2
+    assert graphs.node_labels is not None
+    assert graphs.node_labels.tolist() == [6, 6, 8, 6, 7, 8]
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == [1, 1]
+    assert not graphs.removed.any()
+
+
+def test_single_list_batch_and_dataset_agree() -> None:
+    items = [data(), data(x=torch.ones(3, 3))]
+    wanted = read_graphs(items).content_hashes()
+    assert read_graphs(Batch.from_data_list(items)).content_hashes() == wanted
+    assert read_graphs(Shelf(items)).content_hashes() == wanted
+    assert read_graphs(items[0]).content_hashes() == wanted[:1]
+    assert read_graphs(iter(items)).content_hashes() == wanted
+
+
+def test_isolated_nodes_and_plain_edges() -> None:
+    graphs = read_graphs([Data(edge_index=EDGES, num_nodes=5), Data(edge_index=EDGES)])
+    assert graphs.sizes.tolist() == [5, 3]
+    assert graphs.attributes is None
+    assert graphs.labels is None
+
+
+def test_whole_and_continuous_edge_attributes() -> None:
+    whole = read_graphs(data(edge_attr=torch.tensor([4.0, 4.0, 5.0, 5.0])))
+    assert whole.edge_labels is not None
+    assert whole.edge_labels.tolist() == [4, 4, 5, 5]
+    assert read_graphs(data(edge_attr=torch.rand(4, 3))).edge_labels is None
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (data(edge_index=torch.tensor([[0], [3]])), r"an edge names node 3, but the nodes are 0..2"),
+        (data(edge_index=torch.tensor([[0], [-1]])), "an edge names node -1"),
+        (data(edge_index=torch.tensor([0, 1])), "shape (2, edges)"),
+        (data(edge_index=torch.tensor([[0.5], [1.0]])), "whole numbers"),
+        (data(x=torch.tensor([[float("nan")]] * 3)), "x of node 0 is NaN or infinite"),
+        (data(x=torch.eye(3) * float("inf")), "NaN or infinite"),
+        (data(x=torch.eye(2), num_nodes=3), "one row for each of the 3 nodes"),
+        (data(x=torch.ones(3, 2)), "2 attributes"),
+        (data(edge_attr=torch.ones(1)), "one row for each of the 4 edges"),
+        (Data(x=torch.zeros(0, 3), edge_index=torch.zeros(2, 0, dtype=torch.long)), "no nodes"),
+        (HeteroData(), "one kind of node"),
+    ],
+)
+def test_bad_data_is_left_out(bad: Data, reason: str) -> None:
+    result = read_report([data(), data(), bad])
+    assert result.graphs.ids == ("graph-0", "graph-1")
+    assert result.rejects[0].position == 2
+    assert reason in result.rejects[0].reason
+    with pytest.raises(GraphError):
+        read_graphs([data(), data(), bad], strict=True)

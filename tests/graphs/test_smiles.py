@@ -1,0 +1,105 @@
+"""SMILES lines and tables."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from graphglass.errors import GraphError, SchemaError
+from graphglass.graphs.molecule import ATOM_ATTRIBUTES
+from graphglass.graphs.read import read_graphs, read_report
+
+
+def test_atoms_and_bonds(tmp_path: Path) -> None:
+    path = tmp_path / "m.smi"
+    path.write_text("c1ccccc1O phenol\n# a comment\n\n[NH3+]CC#N cation\n")
+    graphs = read_graphs(path)
+    assert graphs.ids == ("phenol", "cation")
+    assert graphs.node_labels is not None
+    assert graphs[0].node_labels is not None
+    assert sorted(graphs[0].node_labels.tolist()) == [6] * 6 + [8]  # type: ignore[union-attr]
+    assert graphs.attribute_names == ATOM_ATTRIBUTES
+    phenol, cation = graphs[0].attributes, graphs[1].attributes
+    assert phenol is not None
+    assert cation is not None
+    assert phenol[:, ATOM_ATTRIBUTES.index("aromatic")].tolist() == [1, 1, 1, 1, 1, 1, 0]
+    assert phenol[:, ATOM_ATTRIBUTES.index("in_ring")].sum() == 6
+    assert phenol[:, ATOM_ATTRIBUTES.index("hydrogens")].tolist() == [1, 1, 1, 1, 1, 0, 1]
+    assert cation[:, ATOM_ATTRIBUTES.index("formal_charge")].tolist() == [1, 0, 0, 0]
+    assert cation[:, ATOM_ATTRIBUTES.index("hybridisation")].tolist() == [3, 3, 1, 1]
+    assert graphs[0].edge_labels is not None
+    assert sorted(set(graphs[0].edge_labels.tolist())) == [1, 12]  # type: ignore[union-attr]
+    assert sorted(set(graphs[1].edge_labels.tolist())) == [1, 3]  # type: ignore[union-attr]
+
+
+def test_a_salt_is_one_disconnected_graph() -> None:
+    graphs = read_graphs(["[Na+].[Cl-]"], format="smi")
+    assert (len(graphs), graphs.node_count, graphs.edge_count) == (1, 2, 0)
+
+
+def test_explicit_hydrogens_are_counted_not_drawn() -> None:
+    one, two = read_graphs(["[H]C([H])([H])O", "CO"], format="smi")
+    assert one.content_hashes() == two.content_hashes()
+
+
+def test_bad_molecules_are_left_out_and_ids_stay_aligned(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.smi"
+    path.write_text("CC a\nnot-smiles b\nC1CC c\nCC(C)(C)(C)C d\n\nCO e\n")
+    result = read_report(path)
+    assert result.graphs.ids == ("a", "e")
+    assert result.graphs.sizes.tolist() == [2, 2]
+    assert [(reject.position, reject.id) for reject in result.rejects] == [(2, "b"), (3, "c"), (4, "d")]
+    assert "'not-smiles' is not a SMILES string" in result.rejects[0].reason
+    assert "valence" in result.rejects[2].reason
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")  # RDKit's own log is silent
+    with pytest.raises(GraphError, match="Graph 'b' at 2"):
+        read_graphs(path, strict=True)
+
+
+def test_a_table_with_ids_and_classes(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text('name,Canonical_SMILES,note,label\nx,CCO,"a, b",0\ny,zzz,,1\nz,CC,,1\nshort,C\n')
+    result = read_report(path)
+    assert result.graphs.ids == ("x", "z")
+    assert result.graphs.labels is not None
+    assert result.graphs.labels.tolist() == [0, 1]
+    assert [reject.position for reject in result.rejects] == [3, 5]
+    assert "2 columns, the header has 4" in result.rejects[1].reason
+
+
+def test_columns_by_name_tab_separated_and_gzipped(tmp_path: Path) -> None:
+    path = tmp_path / "m.tsv.gz"
+    with gzip.open(path, "wt") as stream:
+        stream.write("drug\tkey\tkind\nCCO\t7\tgood\nCC\t7\tbad\n")
+    result = read_report(path, smiles_column="drug", id_column="key", label_column="kind")
+    assert result.graphs.ids == ("7",)
+    assert "the id stands already at 2" in result.rejects[0].reason
+    graphs = read_graphs(path, smiles_column="drug", label_column="kind")
+    assert graphs.ids == ("line-2", "line-3")
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == ["good", "bad"]
+
+
+def test_names_that_repeat_are_not_ids(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("smiles,name\nCC,same\nCO,same\n")
+    assert read_graphs(path).ids == ("line-2", "line-3")
+
+
+@pytest.mark.parametrize("options", [{"smiles_column": "nope"}, {"id_column": "nope"}, {"label_column": "nope"}])
+def test_a_column_that_is_not_there_is_named(tmp_path: Path, options: dict[str, str]) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("smiles,name\nCC,a\n")
+    with pytest.raises(SchemaError, match=r"Columns found: smiles, name"):
+        read_graphs(path, **options)  # type: ignore[arg-type]
+
+
+def test_nothing_but_bad_molecules_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "m.smi"
+    path.write_text("xx\nyy\n")
+    with pytest.raises(GraphError, match=r"No graph could be read from .*m.smi. line 1: 'xx' is not a SMILES string"):
+        read_graphs(path)
+    assert len(read_report(path).graphs) == 0
