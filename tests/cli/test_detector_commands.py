@@ -71,10 +71,11 @@ def test_report_is_one_self_contained_file(place):
 
 
 def test_explain(place, queries):
-    told = glass("explain", place / "model", place / "queries.jsonl", "--id", queries.ids[0])
+    command = ("explain", place / "model", place / "queries.jsonl", "--id", queries.ids[0])
+    told = glass(*command)
     assert told.exit_code == 0, told.output
     assert "Nearest normal graphs" in told.output
-    body = json.loads(glass("explain", place / "model", place / "queries.jsonl", "--id", queries.ids[0], "--json").output)
+    body = json.loads(glass(*command, "--json").output)
     assert sum(body["contributions"].values()) == pytest.approx(body["score"])
 
 

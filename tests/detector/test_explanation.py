@@ -31,8 +31,8 @@ def test_fields_say_higher_lower_or_usual(fitted, queries):
     sizes = [abs(field.deviation) for field in told.fields]
     assert sizes == sorted(sizes, reverse=True)
     for field in told.fields:
-        expected = "higher" if field.value > field.reference_high else "lower" if field.value < field.reference_low else "as usual"
-        assert expected in field.words
+        above, below = field.value > field.reference_high, field.value < field.reference_low
+        assert ("higher" if above else "lower" if below else "as usual") in field.words
 
 
 def test_explanation_is_json(fitted, queries):

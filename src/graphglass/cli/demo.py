@@ -25,7 +25,7 @@ def demo(
     from sklearn.metrics import roc_auc_score
 
     from graphglass.bench.protocols import split
-    from graphglass.cli.ranking import print_ranking
+    from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import write_rows
     from graphglass.detector.estimator import GLASS
     from graphglass.graphs.tu_catalogue import load_dataset
@@ -46,11 +46,13 @@ def demo(
         typer.echo(f"split {seed + 1} of {seeds}: {counts}, AUROC {areas[-1]:.3f}")
         if seed == 0:
             p_values = conformal_p_values(scores, detector.decision_scores_)
-            ranks = np.empty(len(scores), dtype=np.int64)
-            ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
             columns = {
-                "id": held_out.ids, "score": scores, "p_value": p_values, "flagged": p_values <= 0.05, "rank": ranks,
-            }  # fmt: skip
+                "id": held_out.ids,
+                "score": scores,
+                "p_value": p_values,
+                "flagged": p_values <= 0.05,
+                "rank": ranks_of(scores),
+            }
             detector.save(output / "model")
             write_rows(columns, output / "scores.csv")
             write_report(detector, held_out, output / "report.html")

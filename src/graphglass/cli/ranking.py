@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+
+def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """1 for the most abnormal graph; equal scores rank in input order."""
+    ranks = np.empty(len(scores), dtype=np.int64)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks
 
 
 def print_ranking(columns: Mapping[str, Any], top: int) -> None:
@@ -13,18 +21,17 @@ def print_ranking(columns: Mapping[str, Any], top: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    calibrated = "p_value" in columns
     table = Table(title="Most abnormal first")
-    for heading in ("rank", "id", "score", "p-value", "flagged"):
+    for heading in ("rank", "id", "score", *(("p-value", "flagged") if calibrated else ())):
         table.add_column(heading, justify="left" if heading == "id" else "right", overflow="fold")
     for row in np.argsort(columns["rank"])[:top]:
-        table.add_row(
-            str(columns["rank"][row]),
-            columns["id"][row],
-            f"{columns['score'][row]:.4f}",
-            f"{columns['p_value'][row]:.4f}",
-            "yes" if columns["flagged"][row] else "",
-        )
+        cells = [str(columns["rank"][row]), columns["id"][row], f"{columns['score'][row]:.4f}"]
+        if calibrated:
+            cells += [f"{columns['p_value'][row]:.4f}", "yes" if columns["flagged"][row] else ""]
+        table.add_row(*cells)
     console = Console()
     console.print(table)
-    count, flagged = len(columns["id"]), int(np.sum(columns["flagged"]))
-    console.print(f"{count} graphs, {flagged} flagged." + (f" {count - top} not shown." if count > top else ""))
+    count = len(columns["id"])
+    flagged = f", {int(np.sum(columns['flagged']))} flagged" if calibrated else ""
+    console.print(f"{count} graphs{flagged}." + (f" {count - top} not shown." if count > top else ""))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphglass.cli.reading import STRICT, read_and_report
+
+if TYPE_CHECKING:
+    from graphglass.detector.estimator import GLASS
+    from graphglass.graphs.graph_set import GraphSet
 
 app = typer.Typer()
 
@@ -21,6 +25,15 @@ def score(
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="scores.csv, .parquet or .jsonl")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Score against this private summary instead of the references.")
+    ] = None,
+    source_prior: Annotated[
+        bool, typer.Option("--source-prior", help="With --summary: shrink it toward its public source mean.")
+    ] = False,
+    zero_shot: Annotated[
+        bool, typer.Option("--zero-shot", help="Queries of another domain: compare by structure alone.")
+    ] = False,
     alpha: Annotated[float, typer.Option(help="Flag graphs whose p-value is at most this.")] = 0.05,
     top: Annotated[int, typer.Option(help="Rows of the ranking to print.")] = 20,
     strict: STRICT = False,
@@ -29,27 +42,32 @@ def score(
 
     Rows of the output file are in the order of the input.
     """
-    import numpy as np
-
-    from graphglass.cli.ranking import print_ranking
+    from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import write_rows
     from graphglass.detector.estimator import GLASS
+    from graphglass.errors import InputError
     from graphglass.scoring.calibration import conformal_p_values
 
+    chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
+    if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
+        raise InputError("--references, --summary and --zero-shot exclude each other, and a summary has no report.")
     detector = GLASS.load(model)
     detector.verbose = True
     if references is not None:
         detector = detector.with_references(read_and_report(references, strict=strict))
+    elif zero_shot:
+        detector = detector.for_any_domain()
     graphs = read_and_report(queries, strict=strict)
+    if summary is not None:
+        _score_by_summary(detector, graphs, summary, source_prior, output, top)
+        return
     scores = detector.decision_function(graphs)
     p_values = conformal_p_values(scores, detector.decision_scores_)
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    columns = {"id": graphs.ids, "score": scores, "p_value": p_values, "flagged": p_values <= alpha, "rank": ranks}
+    flags = p_values <= alpha
+    columns = {"id": graphs.ids, "score": scores, "p_value": p_values, "flagged": flags, "rank": ranks_of(scores)}
     if output is not None:
         write_rows(columns, output)
-        flagged = int((p_values <= alpha).sum())
-        typer.echo(f"Wrote {len(graphs)} scores to {output}; {flagged} flagged at alpha {alpha:g}.")
+        typer.echo(f"Wrote {len(graphs)} scores to {output}; {int(flags.sum())} flagged at alpha {alpha:g}.")
     else:
         print_ranking(columns, top)
     if report is not None:
@@ -57,3 +75,22 @@ def score(
 
         write_report(detector, graphs, report, alpha=alpha)
         typer.echo(f"Wrote the report to {report}.")
+
+
+def _score_by_summary(
+    detector: GLASS, graphs: GraphSet, path: Path, source_prior: bool, output: Path | None, top: int
+) -> None:
+    """Rank by a private summary: scores and ranks, no p-values, since those would need the private references."""
+    from graphglass.cli.ranking import print_ranking, ranks_of
+    from graphglass.cli.rows import write_rows
+    from graphglass.detector.summary_detector import SummaryDetector
+    from graphglass.scoring.private_summary import PrivateSummary
+
+    private = SummaryDetector.of(detector, PrivateSummary.load(path), source_prior=source_prior)
+    scores = private.decision_function(graphs)
+    columns = {"id": graphs.ids, "score": scores, "rank": ranks_of(scores)}
+    if output is not None:
+        write_rows(columns, output)
+        typer.echo(f"Wrote {len(graphs)} scores to {output}.")
+    else:
+        print_ranking(columns, top)

@@ -54,13 +54,10 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
             "detector": {
                 "params": _plain(detector.get_params()),
                 "settings": asdict(detector.settings_),
-                "slices": list(views.slices),
-                "domain": views.domain,
-                "text_encoder": views.text.fingerprint.to_json(),
                 "fusion": scorer.fusion.to_json(),
                 "carried": list(scorer.schema),
                 "mixed": scorer.mixed,
-                "schema": views.schema.to_json(),
+                **views_document(views),
             },
             "encoder_settings": views.graph.to_json(),
             "reference_names": {
@@ -72,6 +69,32 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
             "training": {"hashes": sorted(detector.training_hashes_)},
         },
     )
+
+
+def views_document(views: Views) -> dict[str, Any]:
+    """What :func:`load_views` needs besides the encoder's weights."""
+    return {
+        "slices": list(views.slices),
+        "domain": views.domain,
+        "text_encoder": views.text.fingerprint.to_json(),
+        "schema": views.schema.to_json(),
+    }
+
+
+def load_views(artifact: Artifact, encoder: TextEncoder | None, where: str) -> Views:
+    """The frozen encoders of a saved detector; another text encoder than the saved one is refused."""
+    document = artifact.documents["detector"]
+    expected = Fingerprint.from_json(document["text_encoder"])
+    text = encoder or load_encoder(expected.name)
+    if text.fingerprint != expected:
+        raise ArtifactError(
+            f"{where} was made with text encoder {expected.name} (revision {expected.revision}, weights "
+            f"{expected.weights[:12]}), but {text.fingerprint.name} (revision {text.fingerprint.revision}, weights "
+            f"{text.fingerprint.weights[:12]}) is here. Use the same encoder, or fit again."
+        )
+    trained = TrainedEncoder.restore(artifact.tensors["encoder"], artifact.documents["encoder_settings"])
+    schema = FeatureSchema.from_json(document["schema"])
+    return Views(text, trained, schema, tuple(document["slices"]), document["domain"])
 
 
 def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | None) -> GLASS:
@@ -87,21 +110,11 @@ def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | Non
 
 def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, where: str) -> GLASS:
     document = artifact.documents["detector"]
-    expected = Fingerprint.from_json(document["text_encoder"])
-    text = encoder or load_encoder(expected.name)
-    if text.fingerprint != expected:
-        raise ArtifactError(
-            f"{where} was made with text encoder {expected.name} (revision {expected.revision}, weights "
-            f"{expected.weights[:12]}), but {text.fingerprint.name} (revision {text.fingerprint.revision}, weights "
-            f"{text.fingerprint.weights[:12]}) is here. Use the same encoder, or fit again."
-        )
     params = document["params"]
     params["slices"] = None if params["slices"] is None else tuple(params["slices"])
     detector = cls(**params)
     settings = Settings(**{**document["settings"], "slices": tuple(document["settings"]["slices"])})
-    trained = TrainedEncoder.restore(artifact.tensors["encoder"], artifact.documents["encoder_settings"])
-    schema = FeatureSchema.from_json(document["schema"])
-    views = Views(text, trained, schema, tuple(document["slices"]), document["domain"])
+    views = load_views(artifact, encoder, where)
     detector._keep(views, settings, frozenset(artifact.documents["training"]["hashes"]))
     references = _references(artifact)
     stored = artifact.tensors["channels"]
