@@ -47,7 +47,6 @@ def test_taking_equals_building_from_the_chosen_graphs(make_graphs):
         assert torch.equal(getattr(taken, name), getattr(built, name)), name
 
 
-
 def test_profile_of_other_graphs_is_refused(make_graphs):
     graphs, others = make_graphs(seed=1), make_graphs(seed=2)
     schema = fit_schema(graphs, profile(graphs))

@@ -10,7 +10,9 @@ from graphglass.structure.profile import profile
 
 
 def triangle(labels=None, attributes=None, names=()):
-    return canonical_graph_set([3], [0, 1, 2], [1, 2, 0], node_labels=labels, attributes=attributes, attribute_names=names)
+    return canonical_graph_set(
+        [3], [0, 1, 2], [1, 2, 0], node_labels=labels, attributes=attributes, attribute_names=names
+    )
 
 
 def schema_of(graphs, **options):

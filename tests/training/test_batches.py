@@ -29,7 +29,7 @@ def test_epochs_are_complete_and_repeatable(cost, seed):
     options = {"graphs": 8, "budget": 100, "seed": seed}
     first = [batch.tolist() for batch in epoch_batches(cost, epoch=3, **options)]
     assert first == [batch.tolist() for batch in epoch_batches(cost, epoch=3, **options)]
-    assert sorted(sum(first, [])) == list(range(len(cost)))
+    assert sorted(graph for batch in first for graph in batch) == list(range(len(cost)))
 
 
 def test_epochs_differ_and_a_lonely_graph_joins():

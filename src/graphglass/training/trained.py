@@ -46,7 +46,7 @@ class TrainedEncoder:
 
     @cached_property
     def exact(self) -> GraphEncoder:
-        """The encoder in double precision: rounding that depends on the batch stays far below a single-precision row."""
+        """The encoder in double precision: rounding that depends on the batch stays far below a float32 row."""
         return copy.deepcopy(self.encoder).double().eval()
 
     @property
