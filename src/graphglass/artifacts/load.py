@@ -48,6 +48,11 @@ def load_artifact(path: str | Path, kind: str) -> Artifact:
     return Artifact(manifest, tensors, documents)
 
 
+def artifact_digest(path: str | Path) -> str:
+    """sha256 of a saved artifact's manifest, which changes whenever anything in it does."""
+    return digest(_read(str(path).rstrip("/"), MANIFEST))
+
+
 def _finite(group: dict[str, NDArray[Any]], where: str) -> dict[str, NDArray[Any]]:
     for name, array in group.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():

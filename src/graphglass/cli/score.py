@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.reading import STRICT, read_and_report
 
 if TYPE_CHECKING:
@@ -19,11 +20,13 @@ app = typer.Typer()
 @app.command()
 def score(
     model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
-    queries: Annotated[Path, typer.Argument(help="Graphs to rank, in any format GraphGlass reads.")],
+    queries: Annotated[list[Path], typer.Argument(help="Graphs to rank; several files with --cluster.")],
     references: Annotated[
         Path | None, typer.Option(help="Score against these normal graphs instead; nothing is retrained.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="scores.csv, .parquet or .jsonl")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="scores.csv, .parquet or .jsonl; a directory with --cluster.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Score against this private summary instead of the references.")
@@ -37,6 +40,8 @@ def score(
     alpha: Annotated[float, typer.Option(help="Flag graphs whose p-value is at most this.")] = 0.05,
     top: Annotated[int, typer.Option(help="Rows of the ranking to print.")] = 20,
     strict: STRICT = False,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Rank graphs: score, conformal p-value and flag, the most abnormal first.
 
@@ -44,11 +49,19 @@ def score(
     """
     from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import write_rows
+    from graphglass.cluster.jobs import score_parts
     from graphglass.detector.estimator import GLASS
     from graphglass.errors import InputError
     from graphglass.scoring.calibration import conformal_p_values
 
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
+    if cluster is not None:
+        if chosen or zero_shot or report is not None or output is None:
+            raise InputError("--cluster scores against the model's own references and needs -o DIRECTORY alone.")
+        run_parts(cluster, workers, "score", lambda client: score_parts(client, model, queries, output, progress=True))
+        return
+    if len(queries) > 1:
+        raise InputError("Several files are scored with --cluster local; without it, name one.")
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("--references, --summary and --zero-shot exclude each other, and a summary has no report.")
     detector = GLASS.load(model)
@@ -57,7 +70,7 @@ def score(
         detector = detector.with_references(read_and_report(references, strict=strict))
     elif zero_shot:
         detector = detector.for_any_domain()
-    graphs = read_and_report(queries, strict=strict)
+    graphs = read_and_report(queries[0], strict=strict)
     if summary is not None:
         _score_by_summary(detector, graphs, summary, source_prior, output, top)
         return

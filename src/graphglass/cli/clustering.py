@@ -1,0 +1,35 @@
+"""The --cluster option: run a job over parts, say what happened, fail if a part did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from graphglass.cluster.work import Outcome
+
+CLUSTER = Annotated[
+    str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): one result per part.")
+]
+WORKERS = Annotated[int | None, typer.Option("--workers", min=1, help="Processes of a local cluster.")]
+
+
+def run_parts(cluster: str, workers: int | None, job: str, run: Callable[[Any], list[Outcome]]) -> None:
+    """Connect, run, print a summary; exit code 1 if any part failed, after all the others finished."""
+    from graphglass.cluster.connect import connect
+
+    with connect(cluster, workers) as client:
+        outcomes = run(client)
+    failed = [outcome for outcome in outcomes if outcome.error]
+    skipped = sum(outcome.skipped for outcome in outcomes)
+    graphs, rejected = sum(item.graphs for item in outcomes), sum(item.rejected for item in outcomes)
+    typer.echo(
+        f"{job}: {len(outcomes) - len(failed) - skipped} parts done ({graphs} graphs, {rejected} records rejected), "
+        f"{skipped} were done before, {len(failed)} failed."
+    )
+    for outcome in failed:
+        typer.echo(f"glass: {outcome.error}", err=True)
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,120 @@
+"""Run a job over many parts on a cluster: resumable, and as exact as one process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphglass.cluster.connect import check_workers
+from graphglass.cluster.parts import Part, input_files, list_parts
+from graphglass.cluster.work import Outcome, describe_part, model_digest, score_columns, score_part
+from graphglass.errors import ClusterError
+
+# Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
+_AHEAD = 3
+
+
+def score_parts(
+    client: Any, model: str | Path, sources: Sequence[str | Path], output: str | Path, *, progress: bool = False
+) -> list[Outcome]:
+    """Score every part into ``output/NAME.parquet``; finished parts are skipped.
+
+    A part that cannot be read is reported in its outcome and the rest goes on. Files appear whole or not at all, so a
+    worker that dies loses nothing and duplicates nothing.
+    """
+    where = _reachable(model)
+    return _run(client, score_part, sources, output, (where, model_digest(where)), progress)
+
+
+def describe_parts(
+    client: Any, sources: Sequence[str | Path], output: str | Path, *, progress: bool = False
+) -> list[Outcome]:
+    """Describe every part into ``output/NAME.parquet``; otherwise as :func:`score_parts`."""
+    return _run(client, describe_part, sources, output, (), progress)
+
+
+def score(model: str | Path, source: str | Path | Sequence[str | Path], client: Any = None) -> Any:
+    """Scores as a lazy Dask data frame with the columns id, score and p_value, one partition per part.
+
+    Parameters
+    ----------
+    model : path or URL of a saved detector, readable by every worker
+    source : a part, a folder or pattern of parts, or several
+    client : distributed.Client, optional
+        Its workers' versions are checked now. Nothing else runs until the frame is computed, on the scheduler that is
+        current then.
+    """
+    import dask.dataframe as dd
+    import pandas as pd
+
+    if client is not None:
+        check_workers(client, client.scheduler.address)
+    where = _reachable(model)
+    digest = model_digest(where)
+    files = input_files([source] if isinstance(source, str | Path) else source)
+    kinds = {"id": "str", "score": "f8", "p_value": "f8"}
+    meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+    frame = dd.from_map(_frame, [str(Path(name).absolute()) for name in files], model=where, digest=digest, meta=meta)
+    return frame
+
+
+def _frame(source: str, model: str, digest: str) -> Any:
+    import pandas as pd
+
+    from graphglass.graphs.read import read_graphs
+
+    return pd.DataFrame(score_columns(read_graphs(source, cache=False), model, digest))
+
+
+def _reachable(model: str | Path) -> str:
+    text = str(model)
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def _run(
+    client: Any,
+    work: Callable[..., Outcome],
+    sources: Sequence[str | Path],
+    output: str | Path,
+    arguments: tuple[str, ...],
+    progress: bool,
+) -> list[Outcome]:
+    from distributed import KilledWorker, as_completed
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise ClusterError(f"{folder} is a file; results of many parts need a directory.")
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = list_parts(sources, folder)[::-1]
+    total, outcomes, running = len(waiting), [], as_completed()
+    shown = Progress(
+        TextColumn("parts"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True, disable=not (progress and sys.stderr.isatty()),
+    )  # fmt: skip
+    pending: dict[Any, Part] = {}
+
+    def launch() -> None:
+        part = waiting.pop()
+        future = client.submit(work, part, *arguments, pure=False, retries=2)
+        pending[future] = part
+        running.add(future)
+
+    with shown:
+        bar = shown.add_task("parts", total=total)
+        for _ in range(min(total, _AHEAD * max(1, len(client.scheduler_info()["workers"])))):
+            launch()
+        while pending:
+            future = next(running)
+            part = pending.pop(future)
+            try:
+                outcomes.append(future.result())
+            except KilledWorker as error:
+                outcomes.append(Outcome(part, error=f"{part.source}: every worker that took it died ({error})"))
+            shown.advance(bar)
+            if waiting:
+                launch()
+    return sorted(outcomes, key=lambda outcome: outcome.part.source)
