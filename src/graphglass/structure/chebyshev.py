@@ -63,7 +63,8 @@ def largest_eigenvalues(
         bound = _error_bound(theta, residual, wanted)
         if bound < TOLERANCE:
             break
-        cut, top = max(theta[BLOCK - 1], -0.9), theta[0]
+        # The largest eigenvalue may still hide above the largest Ritz value; too low a top would amplify it alone.
+        cut, top = max(theta[BLOCK - 1], -0.9), min(theta[0] + 2 * residual[0], 1.0)
     return theta[:wanted], bound
 
 
