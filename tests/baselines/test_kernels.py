@@ -83,7 +83,8 @@ def test_projection_depends_on_seed_round_and_label_alone() -> None:
     assert abs(np.median(values)) < 0.1  # a standard Cauchy has median 0 and quartiles at -1 and 1
     assert abs(np.quantile(values, 0.75) - 1) < 0.15
     offsets = bin_offsets(1, 5, 0.01)
-    assert (offsets >= 0).all() and (offsets < 0.01).all()
+    assert (offsets >= 0).all()
+    assert (offsets < 0.01).all()
 
 
 @pytest.mark.parametrize("make", DETECTORS)

@@ -44,7 +44,7 @@ COUNTS = {
 
 
 def labels_of(name: str) -> np.ndarray:
-    """Raw labels in file order where the dataset is at hand, otherwise in an order of their own: counts are the same."""
+    """Raw labels in file order where the dataset is at hand, otherwise in another order: counts are the same."""
     if name == "MUTAG" or (os.environ.get("GRAPHGLASS_DATA") and find_dataset(name) is not None and name != "COLLAB"):
         labels = load_dataset(name).labels
         assert labels is not None
@@ -136,7 +136,8 @@ def test_seeds_differ() -> None:
 def test_blind_removes_all_but_the_graphs() -> None:
     graphs = load_dataset("MUTAG")
     seen = blind(graphs, np.array([5, 3]))
-    assert seen.labels is None and seen.node_names is None
+    assert seen.labels is None
+    assert seen.node_names is None
     assert seen.ids == ("0", "1")
     assert not seen.removed.any()
     np.testing.assert_array_equal(seen.sizes, graphs.sizes[[5, 3]])

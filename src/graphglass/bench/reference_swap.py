@@ -1,8 +1,8 @@
 """One way to train on source domains, score with their references, and put other references in, for every method.
 
-GLASS keeps its encoders and swaps references. A training-free or kernel method has nothing to keep: new references are a
-new fit. Across domains labels and attributes mean different things, so these methods then compare structure alone; GLASS
-decides for itself what it reads (:meth:`graphglass.GLASS.for_any_domain`).
+GLASS keeps its encoders and swaps references. A training-free or kernel method has nothing to keep: new references
+are a new fit. Across domains labels and attributes mean different things, so these methods then compare structure
+alone; GLASS decides for itself what it reads (:meth:`graphglass.GLASS.for_any_domain`).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from graphglass.bench.single import classes, counts
 from graphglass.graphs import GraphSet
 
 # Source pools of the private series; the paper does not name those of tab:cross, so they serve both.
-POOLS = {
+POOLS: dict[str, tuple[str, ...]] = {
     "mol": ("AIDS", "MUTAG", "NCI1"),
     "protein": ("PROTEINS", "DD", "ENZYMES"),
     "social": ("IMDB-BINARY", "COLLAB", "REDDIT-BINARY"),
@@ -120,13 +120,16 @@ def target_split(
     flip: bool = False,
     known: bool = False,
 ) -> Split:
-    """The target's split without graphs that a source holds exactly; a target within the source pool is kept whole."""
+    """The target's split without records that a source holds exactly, labels and attributes included.
+
+    A target within the source pool (`known`) is kept whole: its own references are part of the source.
+    """
     assert graphs.labels is not None
     parts = split(graphs.labels, protocol, seed, flip=flip)
     if known:
         return parts
-    seen = {digest for part in sources.values() for digest in part.structure_only().content_hashes()}
-    fresh = np.array([digest not in seen for digest in graphs.structure_only().content_hashes()])
+    seen = {digest for part in sources.values() for digest in part.content_hashes()}
+    fresh = np.array([digest not in seen for digest in graphs.content_hashes()])
     return _restricted(parts, fresh)
 
 

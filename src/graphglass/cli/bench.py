@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -52,6 +52,17 @@ def bench() -> None:
     """Measure detectors under named protocols; every figure can be rebuilt from its records."""
 
 
+def _run(benchmark: str, jobs: Any, output: Path, protocol: str, flip: bool, data: Any, threads: int) -> None:
+    """Open the results folder, run what is missing, say what was done."""
+    from graphglass.bench.records import Purpose, Results
+    from graphglass.bench.runner import run_jobs
+
+    results = Results.create(output, Purpose(benchmark, protocol, flip))
+    run = run_jobs(jobs, results, data, threads=threads)
+    there = sum(len(job.cells) for job in jobs) - run
+    typer.echo(f"{run} cells run, {there} were there already; results in {output}.", err=True)
+
+
 @app.command()
 def single(
     output: OutOption,
@@ -65,16 +76,123 @@ def single(
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
     from graphglass.bench.datasets import Datasets, dataset_names
-    from graphglass.bench.records import Purpose, Results
-    from graphglass.bench.runner import run_jobs
     from graphglass.bench.single import single_jobs
 
-    names, chosen = dataset_names(listed(datasets)), _methods(methods)
-    results = Results.create(output, Purpose("single", _protocol(protocol), flip))
     data = Datasets(data_root)
-    jobs = single_jobs(data, names, chosen, protocol, seeds, flip=flip)
-    run = run_jobs(jobs, results, data, threads=threads)
-    typer.echo(f"{run} cells run, {len(jobs) - run} were there already; results in {output}.", err=True)
+    names = dataset_names(listed(datasets))
+    jobs = single_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
+    _run("single", jobs, output, protocol, flip, data, threads)
+
+
+@app.command()
+def transfer(
+    output: OutOption,
+    datasets: DatasetsOption = None,
+    methods: MethodsOption = "glass,size-knn",
+    sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
+    protocol: ProtocolOption = "minority",
+    flip: FlipOption = False,
+    seeds: SeedsOption = 5,
+    data_root: RootOption = None,
+    threads: ThreadsOption = 1,
+) -> None:
+    """Train on a source domain, score targets with source and with target references (tab:cross)."""
+    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.transfer import POOLS, transfer_jobs
+
+    pools = listed([sources]) or []
+    for pool in pools:
+        if pool not in POOLS:
+            raise BenchError(f"Unknown source {pool!r}. The sources are: {', '.join(POOLS)}.")
+    data = Datasets(data_root, keep=12)
+    names = dataset_names(listed(datasets))
+    jobs = transfer_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools)
+    _run("transfer", jobs, output, protocol, flip, data, threads)
+
+
+@app.command("few-shot")
+def few_shot(
+    output: OutOption,
+    datasets: DatasetsOption = None,
+    methods: MethodsOption = "glass,size-knn",
+    protocol: ProtocolOption = "minority",
+    flip: FlipOption = False,
+    seeds: SeedsOption = 5,
+    data_root: RootOption = None,
+    threads: ThreadsOption = 1,
+) -> None:
+    """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
+    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.few_shot import SOURCES, few_shot_jobs
+
+    data = Datasets(data_root, keep=7)
+    names = dataset_names(listed(datasets) or SOURCES)
+    jobs = few_shot_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
+    _run("few-shot", jobs, output, protocol, flip, data, threads)
+
+
+@app.command()
+def scoring(
+    output: OutOption,
+    datasets: DatasetsOption = None,
+    methods: MethodsOption = "glass-paper",
+    protocol: ProtocolOption = "minority",
+    flip: FlipOption = False,
+    seeds: SeedsOption = 5,
+    data_root: RootOption = None,
+    threads: ThreadsOption = 1,
+) -> None:
+    """The scoring rules on one trained model (tab:scoring)."""
+    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.scoring import DATASETS, scoring_jobs
+
+    data = Datasets(data_root)
+    names = dataset_names(listed(datasets) or DATASETS)
+    jobs = scoring_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
+    _run("scoring", jobs, output, protocol, flip, data, threads)
+
+
+@app.command()
+def text(
+    output: OutOption,
+    encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, with commas.")] = "numeric,minilm",
+    datasets: DatasetsOption = None,
+    methods: MethodsOption = "glass-paper",
+    protocol: ProtocolOption = "minority",
+    flip: FlipOption = False,
+    seeds: SeedsOption = 5,
+    data_root: RootOption = None,
+    threads: ThreadsOption = 1,
+) -> None:
+    """Text encoders side by side (tab:scale); Qwen3 rows run wherever the weights are."""
+    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.text import text_jobs
+
+    data = Datasets(data_root)
+    names = dataset_names(listed(datasets))
+    chosen = listed([encoders]) or []
+    jobs = text_jobs(data, names, _methods(methods), chosen, _protocol(protocol), seeds, flip=flip)
+    _run("text", jobs, output, protocol, flip, data, threads)
+
+
+@app.command()
+def lora(
+    output: OutOption,
+    encoder: Annotated[str, typer.Option("--encoder", help="A directory that sentence-transformers loads.")],
+    datasets: DatasetsOption = None,
+    protocol: ProtocolOption = "minority",
+    flip: FlipOption = False,
+    seeds: SeedsOption = 5,
+    data_root: RootOption = None,
+    threads: ThreadsOption = 1,
+) -> None:
+    """Frozen text anchors against LoRA adapters (tab:lora)."""
+    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.lora import lora_jobs
+
+    data = Datasets(data_root)
+    jobs = lora_jobs(data, dataset_names(listed(datasets)), encoder, _protocol(protocol), seeds, flip=flip)
+    _run("lora", jobs, output, protocol, flip, data, threads)
 
 
 @app.command()
@@ -91,3 +209,16 @@ def table(
         _protocol(protocol)
     found = tables(str(results), protocol=protocol, metric=metric)
     typer.echo("\n".join(table.render(format) for table in found), nl=False)
+
+
+@app.command()
+def plot(
+    results: Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the PNGs; else beside.")] = None,
+    metric: Annotated[str, typer.Option("--metric", help="auroc, auprc or fpr95.")] = "auroc",
+) -> None:
+    """Draw one figure per results folder."""
+    from graphglass.bench.figures import draw
+
+    for path in draw(results, output, metric):
+        typer.echo(path)

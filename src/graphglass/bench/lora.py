@@ -1,0 +1,171 @@
+"""Frozen text anchors against LoRA adapters in the text encoder (tab:lora), a diagnostic; results keep text frozen.
+
+Three scores per run, all by the paper's scorer. ``frozen``: the fully trained model. ``warm-up``: the graph encoder
+after the alignment warm-up, text still frozen. ``tuned``: from the warm-up model only low-rank adapters in the text
+encoder are trained, to bring each reference's anchor to its (fixed) graph code; anchors are then encoded anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.bench.datasets import Datasets
+from graphglass.bench.metrics import evaluate
+from graphglass.bench.protocols import blind, split
+from graphglass.bench.records import Cell
+from graphglass.bench.runner import Job, Outcome
+from graphglass.bench.single import classes, counts
+from graphglass.errors import BenchError, MissingExtraError
+from graphglass.graphs import GraphSet
+
+METHOD = "glass-paper"
+
+
+@dataclass(frozen=True)
+class LoraSettings:
+    """One configuration for all datasets; the paper gives none for its adapters.
+
+    Attributes
+    ----------
+    rank, alpha : int
+        Size and scale of the adapters, in every linear layer.
+    epochs, warm_up_epochs : int
+        Passes over the references with adapters, and graph-side epochs before them.
+    """
+
+    rank: int = 8
+    alpha: int = 16
+    epochs: int = 3
+    warm_up_epochs: int = 20
+    learning_rate: float = 1e-4
+    batch_size: int = 16
+
+
+def lora_jobs(
+    datasets: Datasets,
+    names: Sequence[str],
+    encoder: str,
+    protocol: str,
+    seeds: int,
+    *,
+    flip: bool = False,
+    settings: LoraSettings | None = None,
+) -> list[Job]:
+    """One job per dataset and seed; `encoder` is a directory that sentence-transformers loads."""
+    chosen = settings or LoraSettings()
+
+    def job(name: str, seed: int) -> Job:
+        def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
+            yield lora_cell(datasets.get(name), cells[0], protocol, chosen, flip=flip)
+
+        cell: Cell = {"dataset": name, "encoder": encoder, "seed": seed}
+        return Job(METHOD, (cell,), (name,), run, {"lora": asdict(chosen)})
+
+    return [job(name, seed) for name in names for seed in range(seeds)]
+
+
+def lora_cell(graphs: GraphSet, cell: Cell, protocol: str, settings: LoraSettings, *, flip: bool = False) -> Outcome:
+    """Fit frozen and warm-up models, tune the adapters, score with all three."""
+    from graphglass.detector import GLASS
+
+    assert graphs.labels is not None
+    seed, encoder = int(cell["seed"]), str(cell["encoder"])
+    parts = split(graphs.labels, protocol, seed, flip=flip)
+    references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
+    start = time.perf_counter()
+    frozen = GLASS("paper", encoder=encoder, random_state=seed).fit(references)
+    warm = GLASS("paper", encoder=encoder, epochs=settings.warm_up_epochs, random_state=seed).fit(references)
+    fitted = time.perf_counter()
+    scores = {"frozen": frozen.decision_function(queries), "warm-up": warm.decision_function(queries)}
+    scored = time.perf_counter()
+    scores["tuned"] = tuned_scores(warm, references, queries, encoder, settings, seed)
+    seconds = {"fit": fitted - start, "score": scored - fitted, "tune": time.perf_counter() - scored}
+    variants = {name: evaluate(values, parts.anomalous) for name, values in scores.items()}
+    return Outcome(cell, variants["tuned"], seconds, counts(parts), classes(parts), variants)
+
+
+def tuned_scores(
+    detector: Any, references: GraphSet, queries: GraphSet, encoder: str, settings: LoraSettings, seed: int
+) -> NDArray[np.float64]:
+    """Scores after the text encoder's adapters were trained on the references' graph codes."""
+    from graphglass.detector.reference_scorer import ReferenceScorer
+    from graphglass.language.graphdp import graphdp, query_of
+    from graphglass.sphere.slices import prefix_slice
+
+    known, asked = detector.views_.evidence(references), detector.views_.evidence(queries)
+    slices = tuple(detector.views_.slices)
+
+    def texts(profile: Any) -> list[str]:
+        return [query_of(prompt) for prompt in graphdp(profile, domain=detector.domain, phase="single-reference")]
+
+    model = _adapted(encoder, settings, seed)
+    targets = {size: known.codes[f"graph:{size}"] for size in slices}
+    _tune(model, texts(known.profile), targets, settings, seed)
+
+    def retold(evidence: Any) -> Any:
+        rows = np.asarray(model.encode(texts(evidence.profile), show_progress_bar=False), dtype=np.float32)
+        return replace(
+            evidence, codes={**evidence.codes, **{f"text:{size}": prefix_slice(rows, size) for size in slices}}
+        )
+
+    scorer = ReferenceScorer.fit(retold(known), detector.settings_, slices)
+    return scorer.scores(retold(asked))
+
+
+def _adapted(encoder: str, settings: LoraSettings, seed: int) -> Any:
+    """The sentence encoder with fresh adapters; only these can change."""
+    try:
+        import torch
+        from peft import LoraConfig
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise MissingExtraError("The LoRA diagnostic", "bench") from error
+    torch.manual_seed(seed)
+    try:
+        model = SentenceTransformer(encoder, local_files_only=True, device="cpu")
+    except Exception as error:
+        raise BenchError(
+            f"LoRA needs an encoder that sentence-transformers loads from a directory; {encoder!r} is not: {error}"
+        ) from error
+    model.add_adapter(
+        LoraConfig(r=settings.rank, lora_alpha=settings.alpha, lora_dropout=0.0, target_modules="all-linear")
+    )
+    return model
+
+
+def _tune(
+    model: Any, texts: list[str], targets: dict[int, NDArray[np.float32]], settings: LoraSettings, seed: int
+) -> None:
+    """Minimise one minus the cosine of anchors and graph codes over all slices (the alignment term of eq:align)."""
+    import torch
+
+    trainable = [weight for name, weight in model.named_parameters() if "lora" in name]
+    for weight in model.parameters():
+        weight.requires_grad_(False)
+    for weight in trainable:
+        weight.requires_grad_(True)
+    optimiser = torch.optim.AdamW(trainable, lr=settings.learning_rate, weight_decay=1e-4)
+    codes = {size: torch.from_numpy(np.asarray(rows, dtype=np.float32)) for size, rows in targets.items()}
+    order = np.random.default_rng(seed)
+    prepare = getattr(model, "preprocess", None) or model.tokenize  # its name before sentence-transformers 5.4
+    model.train()
+    for _ in range(settings.epochs):
+        shuffled = order.permutation(len(texts))
+        for first in range(0, len(texts), settings.batch_size):
+            rows = shuffled[first : first + settings.batch_size]
+            features = prepare([texts[row] for row in rows])
+            anchors = model(features)["sentence_embedding"]
+            loss = torch.zeros(())
+            for size, graph in codes.items():
+                prefix = torch.nn.functional.normalize(anchors[:, :size], dim=1)
+                loss = loss + (1 - (prefix * graph[torch.from_numpy(rows)]).sum(dim=1)).mean() / len(codes)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    model.eval()

@@ -1,0 +1,151 @@
+"""Tables and figures rebuilt from records."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphglass.bench import paper_figures
+from graphglass.bench.datasets import TWELVE
+from graphglass.bench.figures import draw
+from graphglass.bench.records import Purpose, Results
+from graphglass.bench.table_model import Row, Table, Value
+from graphglass.bench.tables import tables
+from graphglass.errors import BenchError
+
+
+def write(folder: Path, purpose: Purpose, method: str, cell: dict[str, Any], auroc: float, **extra: Any) -> None:
+    metrics = {"auroc": auroc, "auprc": auroc / 2, "fpr95": 100 - auroc}
+    variants = {name: {"auroc": value, "auprc": 1.0, "fpr95": 2.0} for name, value in extra.items()}
+    Results.create(folder, purpose).append(
+        {
+            "benchmark": purpose.benchmark, "protocol": purpose.protocol, "flip": purpose.flip, "method": method,
+            "cell": cell, "configuration": {}, "data": {}, "metrics": metrics, "seconds": {}, "versions": {},
+            "variants": variants,
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder, purpose = tmp_path / "single", Purpose("single", "minority")
+    for seed, (one, two) in enumerate([(80.0, 60.0), (82.0, 64.0)]):
+        write(folder, purpose, "size-knn", {"dataset": "MUTAG", "seed": seed}, one)
+        write(folder, purpose, "size-knn", {"dataset": "DD", "seed": seed}, 50.0)
+        write(folder, purpose, "wl-svm", {"dataset": "MUTAG", "seed": seed}, two)
+        write(folder, purpose, "wl-svm", {"dataset": "DD", "seed": seed}, 70.0)
+        write(folder, purpose, "pk-if", {"dataset": "DD", "seed": seed}, 99.0)
+    return tmp_path
+
+
+def test_single_table_by_hand(results: Path) -> None:
+    (table,) = tables(str(results))
+    assert table.head == ("method", "MUTAG", "D&D", "average", "rank")
+    text = table.render("md")
+    assert "### single, AUROC (%), protocol minority" in text
+    assert "| size-knn | **81.0±1.4** | 50.0±0.0 | 65.5 | 1.50 |" in text
+    assert "| wl-svm | 62.0±2.8 | 70.0±0.0 | **66.0** | 1.50 |" in text
+    assert "| *wl-svm, paper* | 62.2±0.3 | 48.0±0.3 | 55.1 | – |" in text
+    assert "| pk-if | – | **99.0±0.0** | – | – |" in text  # no average and no rank from half a row
+    assert "Not on every dataset yet: pk-if." in text
+    assert "over 2 seeds" in text
+
+
+def test_csv_holds_numbers(results: Path) -> None:
+    (table,) = tables(str(results))
+    rows = list(csv.DictReader(io.StringIO(table.render("csv"))))
+    assert rows[0]["method"] == "size-knn"
+    assert (rows[0]["MUTAG"], rows[0]["MUTAG std"], rows[0]["MUTAG runs"]) == ("81.0", "1.4142", "2")
+    assert {row["source"] for row in rows} == {"measured", "paper"}
+
+
+def test_latex_is_escaped_and_closed(results: Path) -> None:
+    (table,) = tables(str(results))
+    text = table.render("tex")
+    assert r"D\&D" in text
+    assert r"\textbf{81.0$\pm$1.4}" in text
+    assert text.count(r"\\") == len(table.rows) + 1
+    assert text.rstrip().splitlines()[-1].startswith("%")
+
+
+def test_low_is_good_for_fpr95(results: Path) -> None:
+    (table,) = tables(str(results), metric="fpr95")
+    assert "| size-knn | **19.0±1.4** |" in table.render()
+    assert "paper" not in table.render().split("Protocol")[0]  # the paper has no such figures
+
+
+def test_protocols_are_told_apart(results: Path) -> None:
+    write(results / "good", Purpose("single", "good-d", flip=True), "glass", {"dataset": "BZR", "seed": 0}, 75.0)
+    assert [table.title for table in tables(str(results))] == [
+        "single, AUROC (%), protocol good-d (flipped)", "single, AUROC (%), protocol minority",
+    ]  # fmt: skip
+    (table,) = tables(str(results), protocol="good-d")
+    assert "75.0" in table.render()
+    with pytest.raises(BenchError, match="none of 'good-d'"):
+        tables(str(results / "single"), protocol="good-d")
+    with pytest.raises(BenchError, match="Unknown metric"):
+        tables(str(results), metric="f1")
+    with pytest.raises(BenchError, match="Unknown format"):
+        table.render("html")
+
+
+def test_other_layouts(tmp_path: Path) -> None:
+    purpose = Purpose("scoring", "minority")
+    write(tmp_path / "s", purpose, "glass-paper", {"dataset": "MUTAG", "seed": 0}, 80.0, graph=70.0, text=60.0)
+    purpose = Purpose("transfer", "minority")
+    cell = {"source": "mol", "dataset": "PROTEINS", "seed": 0}
+    write(tmp_path / "t", purpose, "glass", cell, 61.0, **{"zero-shot": 61.0, "matched": 72.0})
+    write(tmp_path / "f", Purpose("few-shot", "minority"), "glass", cell, 70.0, **{"0": 60.0, "1": 65.0, "all": 70.0})
+    cell = {"encoder": "minilm", "dataset": "MUTAG", "seed": 0}
+    write(tmp_path / "e", Purpose("text", "minority"), "glass-paper", cell, 85.6)
+    write(tmp_path / "l", Purpose("lora", "minority"), "glass-paper", cell, 77.0, frozen=80.0, tuned=77.0)
+    found = {table.title.split(",")[0]: table.render() for table in tables(str(tmp_path))}
+    assert "| MUTAG | 70.0 | 60.0 |" in found["scoring"]
+    assert "| *MUTAG, paper* | 91.1±1.1 | 74.2±1.9 |" in found["scoring"]
+    transfer_row = "| glass: mol → PROTEINS | 61.0 | 72.0 | 83.5±0.3 | 80.6±0.4 | 60.5±5.2 | 72.3±1.9 |"
+    assert transfer_row in found["transfer"]
+    assert "| 0 | 60.0 |\n| *0, paper* | 65.6±3.6 |" in found["few-shot"]
+    assert "| MUTAG | 85.6 | 91.4±0.9 | 91.0±1.4 | 91.0±1.1 |" in found["text"]
+    assert "--encoders Qwen/Qwen3-Embedding-0.6B" in found["text"]
+    assert "| MUTAG | 80.0 | – | 77.0 |" in found["lora"]
+    for path in draw(tmp_path, tmp_path / "figures"):
+        assert path.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_figures_stand_beside_the_records(results: Path) -> None:
+    (path,) = draw(results)
+    assert path == results / "single" / "single-minority-auroc.png"
+    assert path.stat().st_size > 5000
+
+
+def test_an_empty_folder_says_so(tmp_path: Path) -> None:
+    Results.create(tmp_path, Purpose("single", "minority"))
+    with pytest.raises(BenchError, match="no finished cell"):
+        tables(str(tmp_path))
+
+
+def test_the_papers_averages_follow_from_its_figures() -> None:
+    printed = {
+        "pk-svm": 49.58, "pk-if": 54.28, "wl-svm": 53.03, "wl-if": 55.90, "ocgin": 71.34, "glocalkd": 70.25,
+        "ocgtl": 70.86, "signet": 77.34, "gladc": 71.63, "cvtgad": 76.03, "muse": 76.63, "uniform": 76.58,
+        "glass": 79.85,
+    }  # fmt: skip
+    for (method,), row in paper_figures.MAIN_RESULTS.items():
+        assert tuple(row) == TWELVE
+        assert sum(mean for mean, _ in row.values()) / 12 == pytest.approx(printed[method], abs=0.011)
+    for (name,), row in paper_figures.TEXT_ENCODERS.items():
+        assert row["qwen3-0.6b"] == paper_figures.MAIN_RESULTS[("glass",)][name]
+    for (_, name), row in paper_figures.TRANSFER.items():
+        assert row["single"] == paper_figures.MAIN_RESULTS[("glass",)][name]
+    assert len(paper_figures.DISJOINT) == 18
+    mean = sum(row["target-nn"][0] for row in paper_figures.DISJOINT.values()) / 18
+    assert mean == pytest.approx(65.85, abs=0.01)
+
+
+def test_a_value_without_spread() -> None:
+    table = Table("t", ("a", "b"), (Row("x", (Value(1.0),)), Row("y", (None,))))
+    assert "| x | 1.0 |\n| y | – |" in table.render()

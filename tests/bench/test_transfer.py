@@ -1,0 +1,105 @@
+"""Transfer, few-shot and scoring on generated datasets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphglass.bench import few_shot, reference_swap, scoring, transfer
+from graphglass.bench.few_shot import few_shot_jobs
+from graphglass.bench.paper_figures import DISJOINT, TRANSFER
+from graphglass.bench.records import Purpose, Results
+from graphglass.bench.reference_swap import SourceModel
+from graphglass.bench.runner import run_jobs
+from graphglass.bench.scoring import scoring_jobs
+from graphglass.bench.transfer import PAIRS, POOLS, target_split, transfer_jobs
+from graphglass.errors import BenchError
+
+
+def test_the_pairs_are_the_papers() -> None:
+    assert set(transfer.CROSS) == set(TRANSFER)
+    assert set(transfer.DISJOINT) == set(DISJOINT)
+    assert all(target not in POOLS[source] for source, target in transfer.DISJOINT)
+    assert len(PAIRS) == len(set(PAIRS))
+
+
+def test_transfer_cells(data: Any, tmp_path: Path) -> None:
+    jobs = transfer_jobs(data, ["BZR", "DD"], ["size-knn", "wl-svm"], "minority", 1, sources=["mol", "protein"])
+    assert [(job.method, len(job.cells)) for job in jobs] == [
+        ("size-knn", 2), ("wl-svm", 2), ("size-knn", 1), ("wl-svm", 1),
+    ]  # fmt: skip
+    results = Results.create(tmp_path, Purpose("transfer", "minority"))
+    assert run_jobs(jobs, results, data, progress=False) == 6
+    for record in results.records():
+        assert set(record["variants"]) == {"zero-shot", "matched"}
+        assert record["metrics"] == record["variants"]["zero-shot"]
+        assert set(POOLS[record["cell"]["source"]]) < set(record["data"])
+    assert run_jobs(jobs, results, data, progress=False) == 0
+
+
+def test_source_duplicates_leave_the_target(data: Any) -> None:
+    graphs = data.get("BZR")
+    whole = target_split(graphs, {}, "minority", 0)
+    twin = graphs[whole.references[:3]]
+    odd = graphs[whole.test[np.flatnonzero(whole.anomalous)[:2]]]
+    parts = target_split(graphs, {"AIDS": twin.without_labels(), "NCI1": odd}, "minority", 0)
+    assert len(parts.references) == len(whole.references) - 3
+    assert parts.anomalous.sum() == whole.anomalous.sum() - 2
+    assert len(target_split(graphs, {"AIDS": twin}, "minority", 0, known=True).references) == len(whole.references)
+
+
+def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    fresh = SourceModel._fresh
+
+    def watched(self: SourceModel, references: Any) -> Any:
+        sizes.append(len(references))
+        return fresh(self, references)
+
+    monkeypatch.setattr(reference_swap.SourceModel, "_fresh", watched)
+    monkeypatch.setattr(few_shot, "SHOTS", (0, 1, 4, 24))
+    jobs = few_shot_jobs(data, ["PROTEINS"], ["size-knn"], "minority", 1)
+    results = Results.create(tmp_path, Purpose("few-shot", "minority"))
+    run_jobs(jobs, results, data, progress=False, isolate=False)
+    (record,) = results.records()
+    assert list(record["variants"]) == sorted(["0", "1", "4", "all", "target only"])
+    pool = 3 * 24
+    assert sizes == [pool + 1, pool + 4, pool + 24, 24]  # growing prefixes, then the target alone
+    with pytest.raises(BenchError, match="tab:fewshot has the targets"):
+        few_shot_jobs(data, ["BZR"], ["size-knn"], "minority", 1)
+
+
+def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One training on two labelled sources; zero-shot, matched and few-shot scores of an unlabelled target."""
+    from graphglass.detector import GLASS
+
+    monkeypatch.setattr(reference_swap, "factory", lambda name: lambda seed: GLASS(epochs=1, random_state=seed))
+    target = data.get("IMDB-BINARY").without_labels()
+    model = SourceModel("glass", 0, {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
+    assert model.takes_references
+    before = model.zero_shot(target)
+    matched = model.matched(target[:12], target)
+    extended = model.extended(target[:4], target)
+    further = model.extended(target[4:6], target)
+    for scores in (before, matched, extended, further):
+        assert scores.shape == (40,)
+        assert np.isfinite(scores).all()
+    assert not np.allclose(before, extended)
+    assert not np.allclose(extended, further)
+
+
+def test_scoring_needs_scoring_rules(data: Any) -> None:
+    with pytest.raises(BenchError, match="one scoring rule"):
+        scoring_jobs(data, ["MUTAG"], ["size-knn"], "minority", 1)
+
+
+def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphglass.detector import GLASS
+
+    monkeypatch.setattr(scoring, "factory", lambda name: lambda seed: GLASS("paper", epochs=1, random_state=seed))
+    outcome = scoring.scoring_cell(data.get("MUTAG"), "glass-paper", {"dataset": "MUTAG", "seed": 0}, "minority")
+    assert set(outcome.variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass"}
+    assert outcome.metrics == outcome.variants["glass"]  # the paper preset scores by the reliability rule
