@@ -41,6 +41,22 @@ def test_the_first_listing_gives_the_edge_label() -> None:
     assert graphs.edge_labels.tolist() == [7, 7, 9, 9]
 
 
+@given(st.integers(2, 6), st.data())
+@settings(max_examples=40, deadline=None)
+def test_every_edge_end_carries_the_label_its_pair_was_first_listed_with(nodes: int, data: st.DataObject) -> None:
+    pair = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1))
+    listed = data.draw(st.lists(pair, max_size=20))
+    ends = np.asarray(listed, dtype=np.int64).reshape(-1, 2)
+    graphs = canonical_graph_set([nodes], ends[:, 0], ends[:, 1], edge_labels=np.arange(len(listed)))
+    first = {}
+    for label, one in enumerate(listed):
+        first.setdefault(frozenset(one), label)
+    rows = np.repeat(np.arange(nodes), np.diff(graphs.neighbour_offsets)).tolist()
+    assert graphs.edge_labels is not None
+    wanted = [first[frozenset(end)] for end in zip(rows, graphs.neighbours.tolist(), strict=True)]
+    assert graphs.edge_labels.tolist() == wanted
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

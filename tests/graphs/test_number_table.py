@@ -14,7 +14,7 @@ from graphglass.graphs.number_table import read_numbers
 
 
 def read(text: bytes, **options: object) -> np.ndarray:
-    return read_numbers(lambda: BytesIO(text), "x.txt", **{"columns": None, "integer": True, **options})  # type: ignore[arg-type]
+    return read_numbers(lambda: BytesIO(text), "x.txt", **{"columns": None, "dtype": np.int64, **options})  # type: ignore[arg-type]
 
 
 @given(
@@ -33,7 +33,12 @@ def test_the_line_at_fault_is_named_even_after_blank_lines() -> None:
     with pytest.raises(FormatError, match=r"x.txt line 4: expected 1 whole number, found something else: '1.5'"):
         read(b"1\n\n2\n1.5\n")
     with pytest.raises(FormatError, match=r"x.txt line 2: expected 2 numbers, found 3 columns"):
-        read(b"1.0,2\n1,2,3\n", integer=False)
+        read(b"1.0,2\n1,2,3\n", dtype=np.float64)
+
+
+def test_a_number_too_large_for_its_type() -> None:
+    with pytest.raises(FormatError, match=r"x.txt is not a table of 1 numbers per line.*99999999999"):
+        read(b"1\n99999999999\n", dtype=np.int32)
 
 
 def test_no_rows() -> None:

@@ -14,7 +14,7 @@ from graphglass.errors import FormatError
 
 
 def read_numbers(
-    open_file: Callable[[], IO[bytes]], name: str, *, columns: int | None, integer: bool
+    open_file: Callable[[], IO[bytes]], name: str, *, columns: int | None, dtype: type[np.number[Any]]
 ) -> NDArray[Any]:
     """The numbers of a file without header, (rows, columns); blanks around commas are allowed, empty lines are skipped.
 
@@ -24,13 +24,15 @@ def read_numbers(
         Opens the file afresh, so that a failed fast parse can be read again for the line at fault.
     columns : int or None
         Numbers per line; None takes it from the first line.
+    dtype : numpy type
+        int32, int64 or float64; a number it cannot hold is refused.
 
     Raises
     ------
     FormatError
         Naming the first line that does not fit.
     """
-    dtype = np.int64 if integer else np.float64
+    integer = issubclass(dtype, np.integer)
     with open_file() as stream:
         first = stream.readline()
         while first and not first.strip():
@@ -39,7 +41,7 @@ def read_numbers(
         return np.zeros((0, columns or 1), dtype)
     width = columns or first.count(b",") + 1
     names = [str(i) for i in range(width)]
-    kind = pa.int64() if integer else pa.float64()
+    kind = pa.from_numpy_dtype(dtype)
     try:
         with open_file() as stream:
             table = csv.read_csv(
@@ -55,7 +57,10 @@ def read_numbers(
         raise FormatError(f"{name} is not a table of {width} numbers per line: {error}") from error
     out = np.empty((table.num_rows, width), dtype, order="F")
     for i in range(width):
-        out[:, i] = table.column(i).to_numpy()
+        start = 0
+        for chunk in table.column(i).chunks:  # not the column at once, which would be a third copy
+            out[start : start + len(chunk), i] = chunk.to_numpy()
+            start += len(chunk)
     return out
 
 

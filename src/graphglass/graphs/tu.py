@@ -33,10 +33,12 @@ class TuFiles:
     parts: dict[str, Callable[[], IO[bytes]]]
     sizes: dict[str, int]
 
-    def numbers(self, part: str, *, columns: int | None = None, integer: bool = True) -> NDArray[Any] | None:
+    def numbers(
+        self, part: str, *, columns: int | None = None, dtype: type[np.number[Any]] = np.int64
+    ) -> NDArray[Any] | None:
         if part not in self.parts:
             return None
-        return read_numbers(self.parts[part], f"{self.name}_{part}.txt", columns=columns, integer=integer)
+        return read_numbers(self.parts[part], f"{self.name}_{part}.txt", columns=columns, dtype=dtype)
 
 
 @contextmanager
@@ -105,10 +107,10 @@ def _within(graphs: GraphSet, limits: Limits) -> bool:
 def _read(files: TuFiles, log: RejectLog, limits: Limits) -> ReadResult:
     name = files.name
     indicator = files.numbers("graph_indicator", columns=1)
-    edges = files.numbers("A", columns=2)
+    edges = files.numbers("A", columns=2, dtype=np.int32)  # by far the largest part, and ids are small
     assert indicator is not None  # _assemble has seen both files
     assert edges is not None
-    indicator = indicator[:, 0]
+    indicator = np.ascontiguousarray(indicator[:, 0])
     limits.check("max_nodes", len(indicator), f"Nodes of {name}")
     limits.check("max_edges", len(edges), f"Edges of {name}")
     labels = _graph_labels(files)
@@ -125,14 +127,14 @@ def _read(files: TuFiles, log: RejectLog, limits: Limits) -> ReadResult:
             f"but {name}_graph_indicator.txt names graphs up to {graphs}."
         )
     node_labels = _rows_of(files, "node_labels", len(indicator), "nodes")
-    attributes = _rows_of(files, "node_attributes", len(indicator), "nodes", integer=False)
+    attributes = _rows_of(files, "node_attributes", len(indicator), "nodes", np.float64)
     edge_labels = _rows_of(files, "edge_labels", len(edges), "edges")
     if attributes is not None:
         limits.check("max_attributes", attributes.shape[1], f"Attributes per node of {name}")
 
     _check_range(edges, len(indicator), name)
     edges -= 1
-    graph_of = indicator - 1
+    graph_of = (indicator - 1).astype(np.int32)
     if (np.diff(graph_of) < 0).any():  # the format asks for no order; rows of a graph must become neighbours
         order = np.argsort(graph_of, kind="stable")
         place = np.empty_like(order)
@@ -192,14 +194,16 @@ def _graph_labels(files: TuFiles) -> NDArray[Any] | None:
     try:
         values = files.numbers("graph_labels", columns=1)
     except FormatError:
-        values = files.numbers("graph_labels", integer=False)
+        values = files.numbers("graph_labels", dtype=np.float64)
     if values is None:
         return None
     return values[:, 0] if values.shape[1] == 1 else values
 
 
-def _rows_of(files: TuFiles, part: str, rows: int, what: str, *, integer: bool = True) -> NDArray[Any] | None:
-    values = files.numbers(part, integer=integer)
+def _rows_of(
+    files: TuFiles, part: str, rows: int, what: str, dtype: type[np.number[Any]] = np.int64
+) -> NDArray[Any] | None:
+    values = files.numbers(part, dtype=dtype)
     if values is not None and len(values) != rows:
         raise FormatError(
             f"{files.name}_{part}.txt has {len(values)} lines, but the dataset has {rows} {what}. "
@@ -208,7 +212,7 @@ def _rows_of(files: TuFiles, part: str, rows: int, what: str, *, integer: bool =
     return values
 
 
-def _check_range(edges: NDArray[np.int64], nodes: int, name: str) -> None:
+def _check_range(edges: NDArray[np.int32], nodes: int, name: str) -> None:
     if edges.size and (edges.min() < 1 or edges.max() > nodes):
         line = int(np.argmax(((edges < 1) | (edges > nodes)).any(axis=1)))
         raise GraphError(
