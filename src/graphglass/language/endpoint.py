@@ -99,7 +99,7 @@ class EndpointEncoder:
                 advance(len(batch))
         return rows
 
-    def _request(self, texts: list[str]) -> list[list[float]]:
+    def _request(self, texts: list[str]) -> list[NDArray[np.float64]]:
         body = json.dumps({"model": self._model, "input": texts, "encoding_format": "float"}).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key := os.environ.get(self._key_variable):
@@ -129,7 +129,7 @@ class EndpointEncoder:
             "Check that the server runs and that the address ends in /v1#model."
         )
 
-    def _vectors(self, content: bytes, count: int) -> list[list[float]]:
+    def _vectors(self, content: bytes, count: int) -> list[NDArray[np.float64]]:
         try:
             if len(content) > _LARGEST_REPLY:
                 raise ValueError(f"more than {_LARGEST_REPLY} bytes")
@@ -137,7 +137,7 @@ class EndpointEncoder:
             placed = {int(item.get("index", i)): item["embedding"] for i, item in enumerate(items)}
             if sorted(placed) != list(range(count)) or len(items) != count:
                 raise ValueError(f"{len(items)} embeddings for {count} prompts")
-            return [placed[i] for i in range(count)]
+            return [np.array(placed[i], np.float64).reshape(-1) for i in range(count)]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EncoderError(
                 f"The endpoint {self._url} must answer with one embedding per prompt, "
@@ -145,10 +145,10 @@ class EndpointEncoder:
             ) from error
 
 
-def _table(vectors: list[list[float]]) -> NDArray[np.float64]:
+def _table(vectors: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     if len({len(vector) for vector in vectors}) != 1:
         return np.empty((0, 0))  # unit_rows says which shape was expected
-    return np.array([[np.nan if x is None else x for x in vector] for vector in vectors], np.float64)
+    return np.stack(vectors)
 
 
 def _seconds(value: str | None) -> float | None:

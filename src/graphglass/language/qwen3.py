@@ -70,7 +70,7 @@ class Qwen3Encoder:
             model = AutoModel.from_pretrained(
                 str(path), local_files_only=True, use_safetensors=True, dtype=getattr(torch, self._dtype)
             )
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
+        except Exception as error:
             raise EncoderError(f"{path} cannot be loaded as a Qwen3 model: {str(error)[:300]}") from error
         self._model = model.to(self._device).eval().requires_grad_(False)
         width = int(model.config.hidden_size)

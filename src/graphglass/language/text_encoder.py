@@ -95,6 +95,8 @@ def unit_rows(rows: Any, count: int, dimension: int, name: str) -> NDArray[np.fl
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     if count and lengths.min() < 1e-12:
         raise EncoderError(f"Encoder {name!r} returned a zero row for prompt {int(lengths.argmin())}.")
+    # Rows that are unit already stay as they are, to the last bit: a cached row equals a fresh one.
+    lengths[np.abs(lengths - 1.0) < 1e-6] = 1.0
     return np.asarray(values / lengths, dtype=np.float32)
 
 

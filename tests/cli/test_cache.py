@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from graphglass.cli.app import app
+from graphglass.language.cache import EmbeddingCache
+from graphglass.language.text_encoder import Fingerprint
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def filled(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path))
+    cache = EmbeddingCache()
+    cache.store(Fingerprint("toy", "1", "t", "w", 4), ["a", "b"], np.eye(2, 4, dtype=np.float32))
+    return cache
+
+
+def test_info_and_clear(filled):
+    result = RUNNER.invoke(app, ["cache", "info"])
+    assert result.exit_code == 0, result.output
+    assert str(filled.path) in result.stdout
+    assert "2  toy" in result.stdout
+    assert RUNNER.invoke(app, ["cache", "clear"], input="n\n").exit_code == 1
+    assert filled.path.exists()
+    cleared = RUNNER.invoke(app, ["cache", "clear", "--yes"])
+    assert cleared.exit_code == 0
+    assert "Freed" in cleared.stdout
+    assert not filled.path.exists()
+    assert "0.0 of at most" in RUNNER.invoke(app, ["cache", "info"]).stdout
