@@ -1,0 +1,34 @@
+"""Other detectors behind the same contract: fit on normal graphs, one score per graph, higher is more anomalous."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphglass.baselines.cvtgad import CVTGAD
+    from graphglass.baselines.gladc import GLADC
+    from graphglass.baselines.glocalkd import GLocalKD
+    from graphglass.baselines.muse import MUSE
+    from graphglass.baselines.ocgin import OCGIN
+    from graphglass.baselines.ocgtl import OCGTL
+    from graphglass.baselines.signet import SIGNET
+    from graphglass.baselines.uniform import UniFORM
+
+# Public name -> module; torch loads with the first method asked for.
+_HOMES = {
+    "CVTGAD": "cvtgad",
+    "GLADC": "gladc",
+    "GLocalKD": "glocalkd",
+    "MUSE": "muse",
+    "OCGIN": "ocgin",
+    "OCGTL": "ocgtl",
+    "SIGNET": "signet",
+    "UniFORM": "uniform",
+}
+
+__all__ = ["CVTGAD", "GLADC", "MUSE", "OCGIN", "OCGTL", "SIGNET", "GLocalKD", "UniFORM"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"graphglass.baselines.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'graphglass.baselines' has no attribute {name!r}")

@@ -58,6 +58,14 @@ METHODS: dict[str, Factory] = {
     "pk-if": lazy("graphglass.baselines.kernels:PropagationForest"),
     "wl-svm": lazy("graphglass.baselines.kernels:WLSVM", seeded=False),
     "wl-if": lazy("graphglass.baselines.kernels:WLForest"),
+    "ocgin": lazy("graphglass.baselines.ocgin:OCGIN"),
+    "glocalkd": lazy("graphglass.baselines.glocalkd:GLocalKD"),
+    "ocgtl": lazy("graphglass.baselines.ocgtl:OCGTL"),
+    "signet": lazy("graphglass.baselines.signet:SIGNET"),
+    "gladc": lazy("graphglass.baselines.gladc:GLADC"),
+    "cvtgad": lazy("graphglass.baselines.cvtgad:CVTGAD"),
+    "muse": lazy("graphglass.baselines.muse:MUSE"),
+    "uniform": lazy("graphglass.baselines.uniform:UniFORM"),
 }
 
 TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn")

@@ -1,0 +1,195 @@
+"""The estimator every deep baseline is: batches, a seeded training loop of fixed length, saving and loading."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from sklearn.base import BaseEstimator
+from torch import Tensor, nn
+
+from graphglass.baselines.batches import Batch, Inputs, InputSchema
+from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
+from graphglass.graphs.graph_set import GraphSet
+
+FORMAT = 1
+
+
+class Network(nn.Module):
+    """What a method adds: a loss to minimise and a score per graph. Everything learned is a parameter or a buffer."""
+
+    def prepare(self, inputs: Inputs) -> None:
+        """Before the first step: set what depends on the untrained network and the training graphs."""
+
+    def loss(self, batch: Batch) -> Tensor:
+        """The training objective of a batch, a scalar."""
+        raise NotImplementedError
+
+    def finish(self, inputs: Inputs) -> None:
+        """After the last step, in evaluation mode: keep what scoring needs of the training graphs."""
+
+    def scores(self, batch: Batch) -> Tensor:
+        """Higher is more anomalous, (graphs,). Must not depend on which graphs share the batch."""
+        raise NotImplementedError
+
+
+class DeepDetector(BaseEstimator):
+    """Base of the deep baselines.
+
+    A run takes ``epochs`` passes over the training graphs, or ``max_steps`` optimiser steps if those come first. Both
+    are fixed in advance and the last state is kept: no validation labels, no best epoch. Given ``random_state`` a fit
+    repeats bit for bit on one machine, and torch's global random state is left as it was.
+
+    Attributes
+    ----------
+    history_ : list of float
+        Mean training loss of each epoch.
+    steps_ : int
+        Optimiser steps taken.
+    """
+
+    unlabelled: ClassVar[Literal["degree", "constant"]] = "degree"
+    walks: ClassVar[int] = 0
+
+    epochs: int
+    max_steps: int | None
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    random_state: int
+
+    def network(self, schema: InputSchema) -> Network:
+        """The untrained network for inputs of that schema."""
+        raise NotImplementedError
+
+    def fit(self, graphs: GraphSet, y: object = None) -> Self:
+        """Learn from normal graphs; ``y`` is ignored and there for scikit-learn's sake."""
+        self._check_settings()
+        if len(graphs) < 2:
+            raise InputError(f"{type(self).__name__} needs at least 2 training graphs, found {len(graphs)}.")
+        self.schema_ = InputSchema.of(graphs, self.unlabelled, self.walks)
+        inputs = Inputs(graphs, self.schema_)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.random_state)
+            self.network_ = self.network(self.schema_)
+            with torch.no_grad():
+                self.network_.prepare(inputs)
+            self._train(inputs)
+            self.network_.eval()
+            self.network_.finish(inputs)
+        return self
+
+    def _train(self, inputs: Inputs) -> None:
+        parameters = [p for p in self.network_.parameters() if p.requires_grad]
+        optimiser = torch.optim.Adam(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
+        self.history_, self.steps_ = [], 0
+        self.network_.train()
+        for _ in range(self.epochs):
+            total, seen = 0.0, 0
+            for chosen in self._shuffled(len(inputs)):
+                if self.steps_ == self.max_steps:
+                    break
+                loss = self.network_.loss(inputs.batch(chosen))
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                self.steps_ += 1
+                total, seen = total + loss.item() * len(chosen), seen + len(chosen)
+            if not seen:
+                break
+            self.history_.append(total / seen)
+            if not np.isfinite(total):
+                raise GlassError(f"Training {type(self).__name__} diverged. Lower 'learning_rate' and fit again.")
+
+    def _shuffled(self, count: int) -> list[NDArray[np.int64]]:
+        # Equal parts rather than a short last batch: batch normalisation and contrast need company.
+        order = torch.randperm(count).numpy()
+        return np.array_split(order, max(1, round(count / self.batch_size)))
+
+    def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """One score per graph, higher is more anomalous, whichever graphs are scored together, (graphs,)."""
+        network = self._fitted()
+        if not len(graphs):
+            return np.zeros(0)
+        inputs = Inputs(graphs, self.schema_)
+        with torch.no_grad():
+            parts = [network.scores(batch) for batch in inputs.in_order()]
+        return torch.cat(parts).numpy().astype(np.float64)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted method into the folder ``path``: settings as JSON, numbers as safetensors, never pickle."""
+        network = self._fitted()
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = save_tensors({name: value.contiguous() for name, value in network.state_dict().items()})
+        (folder / "weights.safetensors").write_bytes(weights)
+        settings = {
+            "format": FORMAT,
+            "method": type(self).__name__,
+            "parameters": self.get_params(),
+            "schema": self.schema_.to_json(),
+            "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        }
+        (folder / "detector.json").write_text(json.dumps(settings, indent=2) + "\n")
+        return folder
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what :meth:`save` wrote; scores are those of the saved detector, bit for bit."""
+        folder = Path(path)
+        try:
+            settings = json.loads((folder / "detector.json").read_text())
+            weights = (folder / "weights.safetensors").read_bytes()
+        except (OSError, ValueError) as error:
+            raise ArtifactError(f"{folder} holds no saved baseline: {error}") from error
+        if settings.get("format") != FORMAT or settings.get("method") != cls.__name__:
+            found = f"format {settings.get('format')!r}, method {settings.get('method')!r}"
+            raise ArtifactError(f"{folder} must hold format {FORMAT} of {cls.__name__}, found {found}.")
+        if hashlib.sha256(weights).hexdigest() != settings["weights_sha256"]:
+            raise ArtifactError(f"The weights in {folder} are not those that were saved. Save the detector again.")
+        detector = cls(**settings["parameters"])
+        detector.schema_ = InputSchema.from_json(settings["schema"])
+        with torch.random.fork_rng(devices=[]):
+            detector.network_ = detector.network(detector.schema_)
+        try:
+            _restore(detector.network_, load_tensors(weights))
+        except (SafetensorError, RuntimeError, AttributeError) as error:
+            raise ArtifactError(f"The weights in {folder} do not fit {cls.__name__}: {error}") from error
+        detector.network_.eval()
+        return detector
+
+    def _fitted(self) -> Network:
+        if not hasattr(self, "network_"):
+            raise NotFittedError(f"{type(self).__name__} is not fitted. Call fit with normal graphs first.")
+        return self.network_
+
+    def _check_settings(self) -> None:
+        settings: dict[str, Any] = self.get_params()
+        for name, value in settings.items():
+            if name in ("weight_decay", "random_state"):
+                fits, expected = value >= 0, "at least 0"
+            elif name == "max_steps" and value is None:
+                continue
+            elif isinstance(value, float):
+                fits, expected = value > 0, "above 0"
+            else:
+                fits, expected = isinstance(value, int) and value >= 1, "an integer of at least 1"
+            if not fits:
+                raise ParameterError(type(self).__name__, name, expected, value)
+
+
+def _restore(network: nn.Module, state: dict[str, Tensor]) -> None:
+    """Load a state whose buffers may have been empty in the untrained network."""
+    for name, buffer in dict(network.named_buffers()).items():
+        if name in state and state[name].shape != buffer.shape:
+            owner, _, leaf = name.rpartition(".")
+            setattr(network.get_submodule(owner), leaf, state[name])
+    network.load_state_dict(state)
