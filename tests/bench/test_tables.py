@@ -13,6 +13,7 @@ from graphglass.bench import paper_figures
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
 from graphglass.bench.records import Purpose, Results
+from graphglass.bench.summary import BEGIN, END, insert, summary_table
 from graphglass.bench.table_model import Row, Table, Value
 from graphglass.bench.tables import tables
 from graphglass.errors import BenchError
@@ -149,3 +150,27 @@ def test_the_papers_averages_follow_from_its_figures() -> None:
 def test_a_value_without_spread() -> None:
     table = Table("t", ("a", "b"), (Row("x", (Value(1.0),)), Row("y", (None,))))
     assert "| x | 1.0 |\n| y | – |" in table.render()
+
+
+def test_summary_of_both_directions(results: Path) -> None:
+    flipped = Purpose("single", "minority", flip=True)
+    for name in ("MUTAG", "DD"):
+        write(results / "f", flipped, "size-knn", {"dataset": name, "seed": 0}, 60.5)
+    text = summary_table(results).render()
+    assert "| method | minority | rank | minority (flipped) | rank | both directions | paper |" in text
+    assert "| size-knn | 65.5 | 1.50 | 60.5 | 1.00 | 63.0 | – |" in text  # alone in a column, nothing is set in bold
+    assert "| wl-svm | **66.0** | 1.50 | – | – | – | 53.0 |" in text
+    assert "pk-if" not in text  # it has no average yet
+    with pytest.raises(BenchError, match="no single-domain results"):
+        summary_table(results, protocol="good-d")
+
+
+def test_insert_between_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    insert("new table\n", page)
+    insert("newer table\n", page)
+    assert page.read_text() == f"before\n{BEGIN}\nnewer table\n{END}\nafter\n"
+    page.write_text("no marks")
+    with pytest.raises(BenchError, match="no place for results"):
+        insert("x", page)

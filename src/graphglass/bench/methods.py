@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Protocol, Self
@@ -94,9 +95,12 @@ def in_table_order(names: Iterable[str]) -> list[str]:
 
 
 def configuration(detector: Detector) -> dict[str, Any]:
-    """The settings a detector was built with, as JSON values."""
+    """The settings a detector was built with, presets resolved, as JSON values; the seed belongs to the cell."""
     reader = getattr(detector, "get_params", None)
-    settings = reader() if reader is not None else {}
+    settings = dict(reader()) if reader is not None else {}
+    resolver = getattr(detector, "_settings", None)  # GLASS: what its preset stands for today
+    if resolver is not None:
+        settings |= asdict(resolver())
     return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
 
 
