@@ -6,7 +6,8 @@ Both sides train the same layers with the same losses (alignment and Gram penalt
 each runs in a process of its own. The plain side keeps one `Data` object per graph, collates with `Batch`, and passes
 messages over an edge list, which holds a tensor of edges by hidden width. `epoch_mib` is what two epochs add to the
 memory in use before them; processor time is the fairer clock on a busy machine. `whole` is
-GraphGlass alone over all normal graphs of COLLAB with perturbations and prototypes, from graphs to the end of the first epoch: the largest job of the benchmark suite.
+GraphGlass alone over all normal graphs of COLLAB with perturbations and prototypes, from graphs to the end of the first
+epoch: the largest job of the benchmark suite.
 """
 
 from __future__ import annotations
