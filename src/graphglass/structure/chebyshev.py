@@ -52,7 +52,9 @@ def largest_eigenvalues(
             rate = np.arccosh(max((top - centre) / radius, 1 + 1e-12))
             degree = min(max(int(np.log(2 * AMPLIFICATION) / rate), 2), HIGHEST_DEGREE)
             _interleave(block, flat)
-            _filter(rows, columns, weights, flat, spare, centre, radius, degree)
+            # Rounding puts a little of the null vectors back, and they grow fastest: clear them in time.
+            span = max(int(np.log(AMPLIFICATION) / np.arccosh((1 - centre) / radius)), 1)
+            _filter(rows, columns, weights, null, flat, spare, centre, radius, degree, span)
             _separate(flat, block)
         _orthonormalise(null, block)
         _interleave(block, flat)
@@ -85,10 +87,18 @@ def _error_bound(theta: Floats, residual: Floats, wanted: int) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
 def _filter(
-    rows: Counts, columns: NDArray[np.int32], weights: Floats, x: Floats, y: Floats,
-    centre: float, radius: float, degree: int,
-) -> None:  # fmt: skip
-    """Multiply ``x`` by the Chebyshev polynomial of even or odd ``degree``, scaled to the damped interval."""
+    rows: Counts,
+    columns: NDArray[np.int32],
+    weights: Floats,
+    null: Floats,
+    x: Floats,
+    y: Floats,
+    centre: float,
+    radius: float,
+    degree: int,
+    span: int,
+) -> None:
+    """Multiply ``x`` by the Chebyshev polynomial on the damped interval, clearing ``null`` every ``span`` steps."""
     n = len(rows) - 1
     total = np.empty(BLOCK)
     current, previous = x, y
@@ -107,10 +117,29 @@ def _filter(
             for b in range(BLOCK):
                 into[b] = double * total[b] - (keep * into[b] if step else 0.0)
         current, previous = previous, current
+        if (step + 1) % span == 0:
+            _clear(null, current)
+            _clear(null, previous)
     if degree % 2:
         for i in range(n):
             for b in range(BLOCK):
                 x[i, b] = y[i, b]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _clear(null: Floats, x: Floats) -> None:
+    """Take the null vectors out of a block that holds a node per row."""
+    dot = np.empty(BLOCK)
+    for c in range(len(null)):
+        vector = null[c]
+        for b in range(BLOCK):
+            dot[b] = 0.0
+        for i in range(len(x)):
+            for b in range(BLOCK):
+                dot[b] += vector[i] * x[i, b]
+        for i in range(len(x)):
+            for b in range(BLOCK):
+                x[i, b] -= vector[i] * dot[b]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)

@@ -1,0 +1,149 @@
+"""glass describe: the structural profile of every graph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphglass.cli.reading import STRICT, read_and_report
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+app = typer.Typer()
+
+# What fits on a line and tells graphs apart; the other formats carry every number.
+SHOWN = (
+    "nodes", "edges", "components", "degree_mean", "clustering_mean", "triangles", "four_cycles", "core_max",
+    "lambda_2", "rayleigh_q50",
+)  # fmt: skip
+
+
+class Format(StrEnum):
+    """How the profile is written."""
+
+    table = "table"
+    json = "json"
+    parquet = "parquet"
+
+
+@app.command()
+def describe(
+    graphs: Annotated[Path, typer.Argument(help="Graphs in any format GraphGlass reads.")],
+    format: Annotated[  # noqa: A002 - the name of the option
+        Format, typer.Option(help="table: a summary to read. json: one object per line. parquet: a table file.")
+    ] = Format.table,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here and not to the screen.")] = None,
+    rows: Annotated[int, typer.Option(min=0, help="Graphs shown in a table on the screen.")] = 20,
+    strict: STRICT = False,
+) -> None:
+    """Measure every graph: size, degrees, clustering, cores, motifs and the spectral sketch."""
+    from graphglass.errors import InputError
+
+    if output is None and format is Format.parquet:
+        raise InputError("A Parquet table needs a file. Name one with -o FILE.")
+    if output is not None and output.is_dir():
+        raise InputError(f"{output} is a directory. Name a file to write to.")
+    from graphglass.structure.profile import profile
+
+    read = read_and_report(graphs, strict=strict)
+    columns = profile_columns(read.ids, profile(read, progress=True))
+    if format is Format.table:
+        show(columns, rows if output is None else len(read), output)
+    elif format is Format.json:
+        content = json_lines(columns)
+        write(output, content.encode()) if output else typer.echo(content, nl=False)
+    elif output is not None:
+        write(output, parquet(columns))
+    if output is not None:
+        typer.echo(f"Wrote {len(read)} graphs to {output}.", err=True)
+
+
+def profile_columns(ids: tuple[str, ...], measured: Any) -> dict[str, list[Any]]:
+    """The profile as named columns: id, aggregates, sketch, estimated."""
+    from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES
+
+    counts = {"nodes", "edges", "components", "core_max"}
+    columns: dict[str, list[Any]] = {"id": list(ids)}
+    for name, values in zip(AGGREGATE_NAMES, measured.aggregates.T, strict=True):
+        columns[name] = values.astype(int).tolist() if name in counts else values.tolist()
+    columns.update(zip(SKETCH_NAMES, measured.sketch.T.tolist(), strict=True))
+    columns["estimated"] = measured.estimated.tolist()
+    return columns
+
+
+def json_lines(columns: dict[str, list[Any]]) -> str:
+    """One JSON object per graph and line."""
+    import json
+
+    rows = zip(*columns.values(), strict=True)
+    return "".join(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
+
+
+def parquet(columns: dict[str, list[Any]]) -> bytes:
+    """The columns as the bytes of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    buffer = pa.BufferOutputStream()
+    pyarrow.parquet.write_table(pa.table(columns), buffer)
+    content: bytes = buffer.getvalue().to_pybytes()
+    return content
+
+
+def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
+    """Print the first rows as a table with a summary, or write all of them as text."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    total = len(columns["id"])
+    estimated = sum(columns["estimated"])
+    summary = f"{total} graphs, {sum(columns['nodes'])} nodes, {sum(columns['edges'])} edges"
+    if estimated:
+        summary += f"; {estimated} with estimated values (*)"
+    if rows < total:
+        summary += f"; the first {rows} are shown (--rows), all numbers with --format json"
+    if output is None:
+        console = Console()
+        console.print(profile_table(columns, rows))
+        console.print(summary, highlight=False)
+    else:
+        text = StringIO()
+        plain = Console(file=text, width=160)
+        plain.print(profile_table(columns, rows))
+        plain.print(summary, highlight=False)
+        write(output, text.getvalue().encode())
+
+
+def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
+    """A Rich table of the most telling columns."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("id", box=None, header_style="bold")
+    for name in SHOWN:
+        table.add_column(name, justify="right")
+    for i in range(min(rows, len(columns["id"]))):
+        mark = "*" if columns["estimated"][i] else ""
+        table.add_row(escape(columns["id"][i]) + mark, *(f"{columns[name][i]:.4g}" for name in SHOWN))
+    return table
+
+
+def write(path: Path, content: bytes) -> None:
+    """Put the file there whole or not at all."""
+    import os
+
+    from graphglass.errors import InputError
+
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(f"Could not write {path}: {error}. Nothing was left behind.") from error
+    finally:
+        temporary.unlink(missing_ok=True)

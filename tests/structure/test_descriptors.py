@@ -1,0 +1,66 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.structure import LTD_NAMES, profile
+from graphglass.structure.motifs import bit_motifs, count_motifs, ordered_motifs
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 24) -> nx.Graph:
+    n = draw(st.integers(1, most))
+    return nx.gnp_random_graph(n, draw(st.floats(0, 1)), seed=draw(st.integers(0, 2**20)))
+
+
+def as_set(graph: nx.Graph) -> GraphSet:
+    edges = np.array(list(graph.edges)).reshape(-1, 2).astype(np.int64)
+    return canonical_graph_set([len(graph)], edges[:, 0], edges[:, 1])
+
+
+def four_cycles(graph: nx.Graph) -> list[int]:
+    """By listing: each unordered pair of neighbours of v with each further common neighbour is one cycle through v."""
+    found = []
+    for v in graph:
+        around, count = list(graph[v]), 0
+        for i, a in enumerate(around):
+            for b in around[:i]:
+                count += len((set(graph[a]) & set(graph[b])) - {v})
+        found.append(count)
+    return found
+
+
+@settings(max_examples=50, deadline=None)
+@given(graphs())
+def test_every_descriptor_equals_networkx_or_listing(graph):
+    got = dict(zip(LTD_NAMES, profile(as_set(graph)).descriptors.T, strict=True))
+    around = [[graph.degree(u) for u in graph[v]] or [0] for v in graph]
+    assert got["degree"].tolist() == [graph.degree(v) for v in graph]
+    assert got["neighbour_degree_min"].tolist() == [min(a) for a in around]
+    assert got["neighbour_degree_max"].tolist() == [max(a) for a in around]
+    np.testing.assert_allclose(got["neighbour_degree_mean"], [np.mean(a) for a in around], atol=1e-12)
+    np.testing.assert_allclose(got["neighbour_degree_std"], [np.std(a) for a in around], atol=1e-7)
+    np.testing.assert_allclose(got["clustering"], list(nx.clustering(graph).values()), atol=1e-12)
+    assert got["core"].tolist() == list(nx.core_number(graph).values())
+    assert got["triangles"].tolist() == list(nx.triangles(graph).values())
+    assert got["four_cycles"].tolist() == four_cycles(graph)
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs(most=90))
+def test_both_exact_counts_agree(graph):
+    one = as_set(graph)
+    bits, ordered = (f(one.neighbour_offsets, one.neighbours) for f in (bit_motifs, ordered_motifs))
+    chosen = count_motifs(one.neighbour_offsets, one.neighbours)
+    for a, b, c in zip(bits, ordered, chosen, strict=True):
+        assert a.tolist() == b.tolist() == c.tolist()
+    assert bits[1].sum() == 4 * np.sum(four_cycles(graph)) / 4
+
+
+@pytest.mark.parametrize(("n", "triangles", "cycles"), [(3, 1, 0), (4, 3, 3), (7, 15, 60)])
+def test_clique_counts_in_closed_form(n, triangles, cycles):
+    got = profile(as_set(nx.complete_graph(n))).descriptors
+    assert set(got[:, 7]) == {triangles}
+    assert set(got[:, 8]) == {cycles}
