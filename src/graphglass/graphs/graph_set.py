@@ -159,8 +159,10 @@ class GraphSet:
         return self._take(np.where(key < 0, key + len(self), key).astype(np.int64))
 
     def _take(self, chosen: NDArray[np.int64]) -> GraphSet:
-        nodes = _ranges(self.node_offsets[chosen], self.sizes[chosen])
-        degrees = np.diff(self.neighbour_offsets)[nodes]
+        # Only what the chosen graphs hold is touched: taking one graph costs its own size, not the set's.
+        sizes = self.node_offsets[chosen + 1] - self.node_offsets[chosen]
+        nodes = _ranges(self.node_offsets[chosen], sizes)
+        degrees = self.neighbour_offsets[nodes + 1] - self.neighbour_offsets[nodes]
         ends = _ranges(self.neighbour_offsets[nodes], degrees)
 
         def rows(value: NDArray[Any] | None, index: NDArray[np.int64]) -> Any:
@@ -168,7 +170,7 @@ class GraphSet:
 
         return replace(
             self,
-            node_offsets=_offsets(self.sizes[chosen]),
+            node_offsets=_offsets(sizes),
             neighbour_offsets=_offsets(degrees),
             neighbours=self.neighbours[ends],
             ids=tuple(self.ids[i] for i in chosen),

@@ -101,6 +101,8 @@ _NOTHING: Mapping[str, Any] = {}
 
 def _node(item: Any, row: int) -> Mapping[str, Any]:
     """A node as an object with an id; a bare id is allowed, a missing one is the row."""
+    if type(item) is dict and type(item.get("id")) in (int, str):  # nearly every node, and quick to tell
+        return item
     if isinstance(item, str | int):
         return {"id": item}
     if not isinstance(item, Mapping):
@@ -113,9 +115,11 @@ def _node(item: Any, row: int) -> Mapping[str, Any]:
 
 
 def _pair(edge: Any, number: int) -> tuple[Any, Any]:
+    if type(edge) is list and len(edge) == 2:
+        return edge[0], edge[1]
     if isinstance(edge, Mapping) and "source" in edge and "target" in edge:
         return edge["source"], edge["target"]
-    if isinstance(edge, list | tuple) and len(edge) == 2:
+    if isinstance(edge, tuple) and len(edge) == 2:
         return edge[0], edge[1]
     raise GraphError(f"edge {number} must be an object with 'source' and 'target', or a pair, found {edge!r:.60}")
 

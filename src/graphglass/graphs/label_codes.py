@@ -22,6 +22,8 @@ def text_code(text: str) -> int:
 
 def label_code(value: Any, names: dict[int, str]) -> int:
     """The code of one label; text is remembered in `names`. A missing label counts as the empty text."""
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return value
     if value is None:
         value = ""
     if isinstance(value, str):
