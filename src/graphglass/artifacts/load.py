@@ -48,6 +48,15 @@ def load_artifact(path: str | Path, kind: str) -> Artifact:
     return Artifact(manifest, tensors, documents)
 
 
+def artifact_kind(path: str | Path) -> str:
+    """What a saved artifact holds, from its manifest alone."""
+    where = str(path).rstrip("/")
+    try:
+        return str(json.loads(_read(where, MANIFEST))["kind"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}).") from error
+
+
 def artifact_digest(path: str | Path) -> str:
     """sha256 of a saved artifact's manifest, which changes whenever anything in it does."""
     return digest(_read(str(path).rstrip("/"), MANIFEST))

@@ -15,9 +15,12 @@ STRICT = Annotated[bool, typer.Option("--strict", help="Stop at the first bad re
 
 def read_and_report(path: Path, *, strict: bool) -> GraphSet:
     """Read graphs and print to standard error what was rejected and what was repaired."""
+    from graphglass.errors import GraphError
     from graphglass.graphs.read import read_report
 
     result = read_report(path, strict=strict)
+    if not len(result.graphs):
+        raise GraphError(f"No graph could be read from {path}: {result.summary()}")
     if result.rejects:
         typer.echo(result.summary(), err=True)
     return result.graphs

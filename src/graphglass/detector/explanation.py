@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.layout import breadth_first
 from graphglass.graphs.subgraphs import without_nodes
 from graphglass.language.fields import FIELD_NAMES
 from graphglass.language.graphdp import graphdp
@@ -139,18 +140,4 @@ def node_attribution(
 
 def _neighbouring_groups(graph: GraphSet, count: int) -> list[NDArray[np.int64]]:
     """Split the nodes into about ``count`` runs of a breadth-first order, so that a group hangs together."""
-    nodes = graph.node_count
-    order, seen = [], np.zeros(nodes, dtype=bool)
-    for start in range(nodes):
-        if seen[start]:
-            continue
-        queue = [start]
-        seen[start] = True
-        for node in queue:
-            begin, end = graph.neighbour_offsets[node], graph.neighbour_offsets[node + 1]
-            for other in graph.neighbours[begin:end]:
-                if not seen[other]:
-                    seen[other] = True
-                    queue.append(int(other))
-        order.extend(queue)
-    return [np.asarray(part, dtype=np.int64) for part in np.array_split(np.asarray(order), count)]
+    return [np.asarray(part) for part in np.array_split(breadth_first(graph, 0), count)]

@@ -46,6 +46,24 @@ def stress_layout(graph: GraphSet) -> NDArray[np.float64]:
     return np.asarray(places + (1 - places.max(axis=0)) / 2)
 
 
+def breadth_first(graph: GraphSet, start: int) -> NDArray[np.int64]:
+    """All nodes in the order of a walk outward from ``start``, then from the lowest node not yet seen."""
+    order: list[int] = []
+    seen = np.zeros(graph.node_count, dtype=bool)
+    for root in (start, *range(graph.node_count)):
+        if seen[root]:
+            continue
+        seen[root] = True
+        queue = [root]
+        for node in queue:
+            others = graph.neighbours[graph.neighbour_offsets[node] : graph.neighbour_offsets[node + 1]]
+            fresh = others[~seen[others]]
+            seen[fresh] = True
+            queue.extend(fresh.tolist())
+        order.extend(queue)
+    return np.asarray(order, dtype=np.int64)
+
+
 def _classical_scaling(distance: NDArray[np.float64]) -> NDArray[np.float64]:
     squared = distance**2
     centred = -0.5 * (squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean())

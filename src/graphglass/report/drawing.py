@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.layout import stress_layout
+from graphglass.graphs.layout import breadth_first, stress_layout
 from graphglass.graphs.subgraphs import without_nodes
 
 # More nodes than this cannot be told apart on a card; a connected part around the most telling node is drawn instead.
@@ -21,7 +21,7 @@ def draw_graph(graph: GraphSet, attribution: NDArray[np.float64] | None = None) 
     shown, note = graph, ""
     if graph.node_count > MOST_NODES:
         start = int(np.argmax(attribution)) if attribution is not None else int(np.argmax(_degrees(graph)))
-        kept = _around(graph, start)
+        kept = np.sort(breadth_first(graph, start)[:MOST_NODES])
         shown = without_nodes(graph, [np.setdiff1d(np.arange(graph.node_count), kept)])
         attribution = attribution[kept] if attribution is not None else None
         note = f"{len(kept)} of {graph.node_count} nodes"
@@ -55,19 +55,6 @@ def draw_graph(graph: GraphSet, attribution: NDArray[np.float64] | None = None) 
 
 def _degrees(graph: GraphSet) -> NDArray[np.int64]:
     return np.diff(graph.neighbour_offsets)
-
-
-def _around(graph: GraphSet, start: int) -> NDArray[np.int64]:
-    """The first nodes of a breadth-first walk."""
-    queue, seen = [start], {start}
-    for node in queue:
-        if len(queue) >= MOST_NODES:
-            break
-        for other in graph.neighbours[graph.neighbour_offsets[node] : graph.neighbour_offsets[node + 1]].tolist():
-            if other not in seen and len(queue) < MOST_NODES:
-                seen.add(other)
-                queue.append(other)
-    return np.sort(np.asarray(queue, dtype=np.int64))
 
 
 def _strengths(attribution: NDArray[np.float64] | None, nodes: int) -> NDArray[np.float64]:

@@ -1,0 +1,169 @@
+"""One model behind many requests: what the routes ask of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.artifacts.load import artifact_kind
+from graphglass.detector.estimator import GLASS
+from graphglass.detector.explanation import Explanation
+from graphglass.detector.persistence import KIND
+from graphglass.detector.summary_detector import SummaryDetector
+from graphglass.errors import InputError, ServeError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.scoring.calibration import conformal_p_values
+from graphglass.serve.audit import record_change
+from graphglass.sphere.projection import SphereMap
+
+
+class Service:
+    """A detector, and the directory it came from.
+
+    Reference changes build a new detector, save it, and only then replace the one in use; requests see the old or the
+    new.
+    """
+
+    def __init__(self, path: str | Path, *, summary: Path | None = None, source_prior: bool = False) -> None:
+        self.path = Path(path)
+        self.detector: GLASS | None = None
+        self.private: SummaryDetector | None = None
+        if artifact_kind(path) == KIND:
+            self.detector = GLASS.load(path)
+            if summary is not None:
+                from graphglass.scoring.private_summary import PrivateSummary
+
+                released = PrivateSummary.load(summary)
+                self.private = SummaryDetector.of(self.detector, released, source_prior=source_prior)
+                self.detector = None
+        else:
+            if summary is not None:
+                raise ServeError(f"{path} carries a summary already; --summary is for a model with references.")
+            self.private = SummaryDetector.load(path)
+        self._map: SphereMap | None = None
+        self._fingerprint: str = self.views.fingerprint
+
+    @property
+    def views(self) -> Any:
+        return self.detector.views_ if self.detector is not None else self._summary.views
+
+    def score(self, graphs: GraphSet) -> NDArray[np.float64]:
+        if self.detector is not None:
+            return self.detector.decision_function(graphs)
+        return self._summary.decision_function(graphs)
+
+    def p_values(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """None where a summary is served: p-values would need the private references."""
+        return None if self.detector is None else conformal_p_values(scores, self.detector.decision_scores_)
+
+    def check(self, graphs: GraphSet) -> None:
+        """Refuse graphs the model cannot read, before they join a batch with others."""
+        if self.detector is not None:
+            if not self.detector.scorer_.mixed:
+                self.detector.scorer_.check_schema(graphs)
+        else:
+            self.views.schema.layout(graphs)
+
+    def comparable(self, graphs: GraphSet) -> GraphSet:
+        """The graphs in the one form that batches of several requests can share."""
+        graphs = replace(graphs.without_labels(), node_names=None)
+        if self.detector is not None and self.detector.scorer_.mixed:
+            return graphs.structure_only()
+        return graphs
+
+    def ready(self) -> None:
+        """Score something: one reference, or a triangle of the right kind where there is none."""
+        if self.detector is not None:
+            self.detector.decision_function(self.detector.references_.graphs[0])
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    def facts(self) -> dict[str, Any]:
+        """What `GET /v1/model` tells."""
+        views, detector = self.views, self.detector
+        schema = views.schema
+        stated = (("node labels", schema.labelled), ("attributes", bool(schema.attribute_names)))
+        carries = [name for name, there in stated if there]
+        if detector is not None:
+            carried = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True)
+            carries = [name for name, there in carried if there]
+        return {
+            "kind": "references" if detector is not None else "private summary",
+            "preset": None if detector is None else detector.preset,
+            "domain": views.domain,
+            "text_encoder": views.text.fingerprint.name,
+            "channels": self._channels(),
+            "references": len(detector.references_) if detector is not None else self._summary.summary.references,
+            "private": detector is None,
+            "statement": None if detector is not None else self._summary.summary.statement,
+            "smallest_p_value": None if detector is None else 1 / (len(detector.references_) + 1),
+            "carries": carries,
+            "fingerprint": self.fingerprint,
+        }
+
+    def _channels(self) -> list[str]:
+        if self.detector is not None:
+            return [channel.name for channel in self.detector.scorer_.channels]
+        return [name for name, _ in self._summary.summary.features.channels]
+
+    def explain(self, graph: GraphSet, neighbours: int, nodes: bool) -> tuple[Explanation, tuple[float, float]]:
+        detector = self._with_references("An explanation by neighbours")
+        told = detector.explain(graph, neighbours=neighbours, nodes=nodes)
+        x, y = self._plane().coordinates(detector.channel_embeddings(graph))[0]
+        return told, (float(x), float(y))
+
+    def contributions(self, graph: GraphSet) -> dict[str, float]:
+        """Channel contributions where only a summary is served."""
+        return {name: float(part[0]) for name, part in self._summary.contributions(graph).items()}
+
+    def reference_map(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+        references = self._with_references("The map of the references").references_
+        return references.graphs.ids, self._plane().coordinates(references.codes)
+
+    def reference(self, identifier: str) -> GraphSet:
+        graphs = self._with_references("A reference").references_.graphs
+        return graphs[graphs.ids.index(identifier)]
+
+    def references(self) -> list[dict[str, str | float]]:
+        detector = self._with_references("The list of references")
+        pairs = zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True)
+        return [{"id": name, "score": float(value)} for name, value in pairs]
+
+    def add(self, graphs: GraphSet) -> int:
+        """Add trusted normals, durably."""
+        return self._change("add", graphs.ids, lambda detector: detector.add_references(graphs))
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Remove references by id, durably."""
+        return self._change("remove", ids, lambda detector: detector.remove_references(ids))
+
+    def _change(self, action: str, ids: Sequence[str], apply: Any) -> int:
+        changed = copy.copy(self._with_references("Changing references"))
+        apply(changed)
+        changed.save(self.path)
+        record_change(self.path, action, ids, len(changed.references_))
+        self.detector, self._map = changed, None
+        return len(changed.references_)
+
+    def _plane(self) -> SphereMap:
+        if self._map is None:
+            self._map = SphereMap.fit(self._with_references("The map").references_.codes)
+        return self._map
+
+    def _with_references(self, what: str) -> GLASS:
+        if self.detector is None:
+            raise InputError(f"{what} is not to be had: this service holds a private summary and no reference.")
+        return self.detector
+
+    @property
+    def _summary(self) -> SummaryDetector:
+        assert self.private is not None
+        return self.private

@@ -1,0 +1,148 @@
+import json
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from graphglass import GLASS, read_graphs
+from graphglass.serve import schemas
+from graphglass.serve.app import create_app
+from graphglass.serve.reading import read_request
+from graphglass.serve.service import Service
+
+
+def test_scores_equal_the_library(client, model, ring):
+    records = [ring(size, f"ring {size}") for size in range(3, 12)]
+    answer = client.post("/v1/score", json={"graphs": records, "alpha": 0.1})
+    assert answer.status_code == 200
+    rows = answer.json()["results"]
+    detector = GLASS.load(model)
+    graphs = read_graphs(records)
+    assert [row["id"] for row in rows] == [record["id"] for record in records]
+    assert [row["score"] for row in rows] == pytest.approx(list(detector.decision_function(graphs)), abs=1e-6)
+    assert [row["p_value"] for row in rows] == pytest.approx(list(detector.p_values(graphs)))
+    assert [row["flagged"] for row in rows] == [row["p_value"] <= 0.1 for row in rows]
+    assert sorted(row["rank"] for row in rows) == list(range(1, 10))
+
+
+def test_a_bad_record_is_reported_and_the_rest_goes_on(client, ring):
+    records = [ring(5, "good"), {"id": "bad", "nodes": 2, "edges": [[0, 9]]}, ring(6, "also good")]
+    answer = client.post("/v1/score", json={"graphs": records}).json()
+    assert [row["id"] for row in answer["results"]] == ["good", "also good"]
+    assert answer["rejected"][0]["id"] == "bad"
+    assert answer["rejected"][0]["position"] == 1
+
+
+def test_repeated_ids_are_told_apart(limits):
+    request = schemas.Graphs(smiles=[{"smiles": "CCO", "id": "x"}, "C(", {"smiles": "CCN", "id": "x"}, "CCC"])
+    graphs, rejected = read_request(request, limits)
+    assert graphs.ids == ("x", "x (2)", "CCC")
+    assert [item.position for item in rejected] == [1]
+
+
+def test_molecules_need_a_model_of_molecules(client):
+    answer = client.post("/v1/score", json={"smiles": ["CCO"]})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "must carry what the references carry" in answer.json()["detail"]
+
+
+def test_explain(client, ring):
+    answer = client.post("/v1/explain", json={"graphs": [ring(9, "nine")], "neighbours": 2})
+    assert answer.status_code == 200
+    told = answer.json()
+    assert sum(told["contributions"].values()) == pytest.approx(told["score"])
+    assert len(told["neighbours"]) == 2
+    assert len(told["drawing"]["places"]) == 9
+    assert len(told["drawing"]["edges"]) == 9
+    assert len(told["place"]) == 2
+    assert client.post("/v1/explain", json={"graphs": [ring(4), ring(5)]}).status_code == 422
+
+
+def test_model_map_and_references(client, normals):
+    facts = client.get("/v1/model").json()
+    assert facts["references"] == 40
+    assert facts["carries"] == []
+    placed = client.get("/v1/map").json()
+    assert placed["ids"] == list(normals.ids)
+    listed = client.get("/v1/references", params={"offset": 5, "limit": 3}).json()
+    assert listed["total"] == 40
+    assert [row["id"] for row in listed["references"]] == list(normals.ids[5:8])
+
+
+def test_references_change_durably_with_an_audit_log(own_model, ring, limits):
+    record = ring(30, "wheel")
+    with TestClient(create_app(Service(own_model), limits=limits)) as client:
+        before = client.post("/v1/score", json={"graphs": [record]}).json()["results"][0]["score"]
+        added = client.post("/v1/references", json={"graphs": [record]})
+        assert added.status_code == 201
+        assert added.json() == {"total": 41, "changed": ["wheel"], "rejected": []}
+        after = client.post("/v1/score", json={"graphs": [record]}).json()["results"][0]["score"]
+        assert after < before
+        assert client.post("/v1/references", json={"graphs": [record]}).status_code == 422
+        assert "wheel" in GLASS.load(own_model).references_.graphs.ids
+        assert client.delete("/v1/references", params={"id": "wheel"}).json()["total"] == 40
+        assert client.delete("/v1/references", params={"id": "wheel"}).status_code == 422
+    entries = [json.loads(line) for line in own_model.with_name("model.references-audit.log").read_text().splitlines()]
+    assert [(entry["action"], entry["ids"], entry["references"]) for entry in entries] == [
+        ("add", ["wheel"], 41),
+        ("remove", ["wheel"], 40),
+    ]
+
+
+def test_a_failed_save_changes_nothing(own_model, monkeypatch, ring, limits):
+    service = Service(own_model)
+
+    def full(self, path):
+        from graphglass.errors import ArtifactError
+
+        raise ArtifactError("No space left on device")
+
+    monkeypatch.setattr(GLASS, "save", full)
+    with TestClient(create_app(service, limits=limits)) as client:
+        answer = client.post("/v1/references", json={"graphs": [ring(30, "wheel")]})
+        assert answer.status_code == 422
+        assert client.get("/v1/model").json()["references"] == 40
+
+
+def test_health_metrics_and_headers(client, ring):
+    assert client.get("/healthz").text == "ok"
+    assert client.get("/readyz").text == "ready"
+    client.post("/v1/score", json={"graphs": [ring(5)]})
+    page = client.get("/metrics").text
+    assert "glass_graphs_scored_total" in page
+    assert 'glass_requests_total{route="/v1/score",status="200"}' in page
+    policy = client.get("/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+def test_openapi_and_docs_need_no_network(client):
+    document = client.get("/openapi.json").json()
+    assert {"/v1/score", "/v1/explain", "/v1/model", "/v1/references"} <= set(document["paths"])
+    page = client.get("/docs").text
+    assert "POST /v1/score" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring, limits):
+    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release import release
+
+    ledger = Ledger.create(tmp_path / "ledger.db")
+    ledger.grant("site", epsilon=4, delta=1e-5)
+    private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
+    release(GLASS.load(model), private, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
+    with TestClient(create_app(Service(model, summary=tmp_path / "summary"), limits=limits)) as client:
+        row = client.post("/v1/score", json={"graphs": [ring(6)]}).json()["results"][0]
+        assert row["p_value"] is None
+        assert np.isfinite(row["score"])
+        facts = client.get("/v1/model").json()
+        assert facts["private"]
+        assert facts["references"] == 30
+        told = client.post("/v1/explain", json={"graphs": [ring(6)]}).json()
+        assert told["neighbours"] == []
+        assert told["fields"] == []
+        for request in (client.get("/v1/references"), client.get("/v1/map")):
+            assert request.status_code == 422
+            assert "private summary" in request.json()["detail"]
