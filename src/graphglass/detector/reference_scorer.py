@@ -12,7 +12,7 @@ from graphglass.detector.settings import Settings
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.scoring.channel import Channel
-from graphglass.scoring.default_channels import default_channels
+from graphglass.scoring.default_channels import default_channels, default_weights
 from graphglass.scoring.evidence import Evidence
 from graphglass.scoring.fusion import Fusion, fit_fusion
 from graphglass.scoring.reliability import fixed_weights, reliability_weights
@@ -51,7 +51,7 @@ class ReferenceScorer:
             channel.fit(references)
         left_out = {channel.name: channel.leave_one_out() for channel in channels}
         if settings.scorer == "ensemble":
-            fusion = fit_fusion(left_out)
+            fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
         elif settings.scorer == "reliability":
             fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
         else:

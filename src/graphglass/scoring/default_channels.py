@@ -1,12 +1,59 @@
-"""The channels of the default preset."""
+"""The channels of the default preset and what each weighs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graphglass.scoring.channel import Channel
+from graphglass.scoring.channels.feature_maps import SizeMap, StructureMap
+from graphglass.scoring.channels.invariants import InvariantMap
+from graphglass.scoring.channels.propagated import PropagatedMap
+from graphglass.scoring.channels.tables import TableChannel
+from graphglass.scoring.channels.wl import WLChannel
+from graphglass.scoring.channels.wl_starts import ContrastStart, LabelStart, LengthStart, ShapeStart
+
+# One weight per kind of evidence, shared equally by the channels of that kind that the references can feed.
+FAMILY_WEIGHTS: Mapping[str, float] = {
+    "pattern": 3.0,
+    "size": 1.0,
+    "structure": 0.5,
+    "direction": 0.5,
+    "geometry": 0.5,
+    "graph": 0.25,
+    "text": 0.25,
+}
+
+
+def training_free_channels() -> list[Channel]:
+    """Neighbourhood patterns under several names of nodes and edges, and four tables of features."""
+    return [
+        WLChannel("pattern:labels", LabelStart()),
+        WLChannel("pattern:shape", ShapeStart()),
+        WLChannel("pattern:lengths", LengthStart(6)),
+        WLChannel("pattern:contrast", ContrastStart(5)),
+        TableChannel("size", SizeMap(), "euclidean", k=10, locality=0.0),
+        TableChannel("structure", StructureMap(), "euclidean", k=3, locality=0.5),
+        TableChannel("direction", PropagatedMap(), "whitened-cosine", k=3, locality=0.5),
+        TableChannel("geometry", InvariantMap(), "whitened-cosine", k=3, locality=0.5),
+    ]
 
 
 def default_channels(sphere: Sequence[Channel]) -> list[Channel]:
-    """The spherical channels and what is added to them."""
-    return list(sphere)
+    """The spherical channels of the paper and the training-free ones."""
+    return [*sphere, *training_free_channels()]
+
+
+def default_weights(channels: Sequence[Channel]) -> dict[str, float]:
+    """What each fitted channel weighs; a channel whose references lack what it reads weighs nothing. They sum to 1."""
+    heard = [channel.name for channel in channels if not getattr(channel, "silent", False)]
+    sizes: dict[str, int] = {}
+    for name in heard:
+        sizes[family(name)] = sizes.get(family(name), 0) + 1
+    total = sum(FAMILY_WEIGHTS[kind] for kind in sizes)
+    shares = {name: FAMILY_WEIGHTS[family(name)] / sizes[family(name)] / total for name in heard}
+    return {channel.name: shares.get(channel.name, 0.0) for channel in channels}
+
+
+def family(name: str) -> str:
+    """The kind of evidence a channel weighs: the part of its name before the colon."""
+    return name.partition(":")[0]

@@ -1,0 +1,106 @@
+"""Bags of hashed patterns per graph, and how much two bags overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each pattern occurs in each graph.
+
+    Attributes
+    ----------
+    offsets : int64 (graphs + 1,)
+    keys : int64 (entries,)
+        Pattern hashes, ascending within a graph.
+    values : float32 (entries,)
+    totals : float32 (graphs,)
+    """
+
+    offsets: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    values: NDArray[np.float32]
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        sums = np.concatenate([[0.0], np.cumsum(self.values, dtype=np.float64)])
+        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+
+
+def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Counts:
+    """Count equal keys within every graph."""
+    graphs = len(node_offsets) - 1
+    owner = np.repeat(np.arange(graphs), np.diff(node_offsets))
+    order = np.lexsort((keys, owner))
+    sorted_keys, sorted_owner = keys[order], owner[order]
+    first = np.ones(len(keys), bool)
+    first[1:] = (sorted_keys[1:] != sorted_keys[:-1]) | (sorted_owner[1:] != sorted_owner[:-1])
+    starts = np.flatnonzero(first)
+    values = np.diff(np.append(starts, len(keys))).astype(np.float32)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(sorted_owner[starts], minlength=graphs))]).astype(np.int64)
+    return Counts(offsets, sorted_keys[starts], values)
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """The same counts turned round: for each pattern, the graphs that hold it."""
+
+    keys: NDArray[np.int64]  # (patterns,) ascending
+    offsets: NDArray[np.int64]  # (patterns + 1,)
+    graphs: NDArray[np.int32]
+    values: NDArray[np.float32]
+    totals: NDArray[np.float64]  # (graphs,)
+
+
+def postings(counts: Counts) -> Postings:
+    """Index counts by pattern."""
+    owner = np.repeat(np.arange(len(counts.offsets) - 1, dtype=np.int32), np.diff(counts.offsets))
+    order = np.argsort(counts.keys, kind="stable")
+    keys, sizes = np.unique(counts.keys, return_counts=True)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Postings(keys, offsets, owner[order], counts.values[order], counts.totals)
+
+
+def overlap(queries: Counts, references: Postings, first: int, last: int) -> NDArray[np.float32]:
+    """Weighted Jaccard similarity of query bags ``first..last`` to every reference bag.
+
+    sum min(a, b) / sum max(a, b): 1 for equal bags, 0 for bags without a common pattern. The sizes of the bags count,
+    so that a graph is not close to a multiple of itself.
+    """
+    rows = slice(int(queries.offsets[first]), int(queries.offsets[last]))
+    found = np.searchsorted(references.keys, queries.keys[rows])
+    known = found < len(references.keys)
+    known[known] = references.keys[found[known]] == queries.keys[rows][known]
+    offsets = queries.offsets[first : last + 1] - queries.offsets[first]
+    common = _common(
+        offsets, np.where(known, found, -1), queries.values[rows],
+        references.offsets, references.graphs, references.values, len(references.totals),
+    )  # fmt: skip
+    either = queries.totals[first:last, None] + references.totals[None] - common
+    return (common / np.maximum(either, 1e-12)).astype(np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _common(
+    offsets: NDArray[np.int64],
+    patterns: NDArray[np.int64],
+    values: NDArray[np.float32],
+    posting_offsets: NDArray[np.int64],
+    posting_graphs: NDArray[np.int32],
+    posting_values: NDArray[np.float32],
+    references: int,
+) -> NDArray[np.float32]:
+    out = np.zeros((len(offsets) - 1, references), np.float32)
+    for row in range(len(offsets) - 1):
+        for entry in range(offsets[row], offsets[row + 1]):
+            pattern = patterns[entry]
+            if pattern < 0:
+                continue
+            for position in range(posting_offsets[pattern], posting_offsets[pattern + 1]):
+                out[row, posting_graphs[position]] += min(values[entry], posting_values[position])
+    return out

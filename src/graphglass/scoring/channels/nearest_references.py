@@ -1,0 +1,71 @@
+"""From a metric to a channel's distance: mean over the k nearest references, in units of their local scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK = 512  # queries per block of the distance matrix
+
+Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
+
+
+def nearest_means(
+    metric: Metric, count: int, k: int, units: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Mean distance of ``count`` queries to their k nearest references, and which those are, nearest first.
+
+    ``units[r]`` divides every distance to reference ``r``, so that a reference in a sparse region is as close to its
+    surroundings as one in a dense region. With fewer than k references all of them count.
+    """
+    k = min(k, len(units))
+    means = np.empty(count)
+    chosen = np.empty((count, k), np.int64)
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        block = metric(first, last) / units  # (rows, references)
+        means[first:last], chosen[first:last] = smallest(block, k)
+    return means, chosen
+
+
+def left_out_means(metric: Metric, k: int, units: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same mean for every reference against the others; 0 for a single reference (eq:loo_score)."""
+    count = len(units)
+    if count < 2:
+        return np.zeros(count)
+    k = min(k, count - 1)
+    means = np.empty(count)
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        block = metric(first, last) / units
+        block[np.arange(last - first), np.arange(first, last)] = np.inf
+        means[first:last] = smallest(block, k)[0]
+    return means
+
+
+def smallest(block: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Mean of the k smallest entries of every row and their columns in order; ties go to the lower column."""
+    columns = block.shape[1]
+    if k < columns:
+        bound = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
+        # argpartition may pick any of several equal entries; the mask keeps the choice independent of its history.
+        candidates = np.where(block <= bound, block, np.inf)
+        order = np.argsort(candidates, axis=1, kind="stable")[:, :k]
+    else:
+        order = np.argsort(block, axis=1, kind="stable")
+    return np.take_along_axis(block, order, axis=1).mean(axis=1), order.astype(np.int64)
+
+
+def local_units(left_out: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """How far apart references lie around each reference, relative to the median, to the given power.
+
+    Power 0 gives plain distances, 1 full local scaling, which overrates queries near tight clusters; one half is the
+    useful middle. References with exact twins keep a tenth of the median as their scale.
+    """
+    middle = float(np.median(left_out)) if len(left_out) else 0.0
+    if power == 0 or middle <= 0:
+        return np.ones(len(left_out))
+    relative = left_out / middle
+    return np.maximum(relative, 0.1) ** power

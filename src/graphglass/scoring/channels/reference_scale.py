@@ -1,0 +1,92 @@
+"""Feature tables in units of the references: normal scores with linear tails, and whitening."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+TAIL = 10.0  # how many reference deviations past the last reference still count
+SHRINKAGE = 0.1
+
+
+class NormalScores:
+    """Map each column to the normal score of its rank among the references, and go on linearly past their range.
+
+    A column then has the same unit whatever its law among normal graphs; a value no reference reaches grows with its
+    distance from them, in deviations, up to a bound.
+    """
+
+    def __init__(self, table: NDArray[np.float64]) -> None:
+        self.known = np.sort(table, axis=0)  # (references, columns)
+        low, high = np.quantile(self.known, [0.1, 0.9], axis=0)
+        # The deviation of a normal law with the same central 80%; else the plain deviation; else, for a column that is
+        # the same in every reference, a share of its value.
+        scale = (high - low) / 2.5631
+        scale = np.where(scale > 1e-12, scale, self.known.std(axis=0))
+        self.scale = np.where(scale > 1e-12, scale, 1e-3 + 0.05 * np.abs(self.known[0]))
+
+    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        count = len(self.known)
+        edge = 0.5 / (count + 1)
+        out = np.empty(table.shape)
+        for column in range(table.shape[1]):
+            values, known = table[:, column], self.known[:, column]
+            below = np.searchsorted(known, values, side="left")
+            upto = np.searchsorted(known, values, side="right")
+            share = ((below + upto) / 2 + 0.5) / (count + 1)
+            past = np.maximum(values - known[-1], 0) - np.maximum(known[0] - values, 0)
+            out[:, column] = ndtri(np.clip(share, edge, 1 - edge))
+            out[:, column] += np.clip(past / self.scale[column], -TAIL, TAIL)
+        return out
+
+
+class Whitening:
+    """Centre a table and give its principal directions equal spread, the covariance shrunk towards a sphere."""
+
+    def __init__(self, table: NDArray[np.float64]) -> None:
+        columns = table.shape[1]
+        self.mean = table.mean(axis=0)
+        centred = table - self.mean
+        covariance = centred.T @ centred / max(len(table) - 1, 1)
+        level = max(float(np.trace(covariance)) / columns, 1e-9)
+        values, vectors = np.linalg.eigh((1 - SHRINKAGE) * covariance + SHRINKAGE * level * np.eye(columns))
+        self.map = np.ascontiguousarray(vectors / np.sqrt(values))
+
+    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _rows_times(table - self.mean, self.map)
+
+
+def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows on the unit sphere; a zero row stays zero."""
+    norms = np.sqrt((table * table).sum(axis=1, keepdims=True))
+    return table / np.where(norms > 0, norms, 1.0)
+
+
+# Both kernels treat every row by itself: a library product may round a row differently in another batch.
+
+
+@njit(cache=True, nogil=True)
+def _rows_times(table: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    out = np.zeros((len(table), matrix.shape[1]))
+    for i in range(len(table)):
+        for j in range(matrix.shape[0]):
+            value = table[i, j]
+            for c in range(matrix.shape[1]):
+                out[i, c] += value * matrix[j, c]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared Euclidean distances, (rows, references)."""
+    out = np.empty((len(rows), len(references)))
+    for i in range(len(rows)):
+        for r in range(len(references)):
+            total = 0.0
+            for c in range(rows.shape[1]):
+                step = rows[i, c] - references[r, c]
+                total += step * step
+            out[i, r] = total
+    return out
