@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphglass.errors import GraphError, MissingExtraError
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.record import Record
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
@@ -74,3 +75,16 @@ def molecule_record(molecule: Any, position: int, name: str, label: Any = None) 
         attributes=np.asarray(rows, dtype=np.float32).reshape(-1, len(ATOM_ATTRIBUTES)),
         attribute_names=ATOM_ATTRIBUTES,
     )  # fmt: skip
+
+
+def node_label_text(graphs: GraphSet, code: int) -> str:
+    """What a node label stands for: its text, the element of an atom, or the number itself."""
+    if code in graphs.label_names:
+        return graphs.label_names[code]
+    if graphs.attribute_names == ATOM_ATTRIBUTES and 0 < code < 119:
+        try:
+            with rdkit_chemistry() as chemistry:
+                return str(chemistry.GetPeriodicTable().GetElementSymbol(code))
+        except MissingExtraError:
+            return str(code)
+    return str(code)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first, stress_layout
+from graphglass.graphs.molecule import node_label_text
 from graphglass.graphs.subgraphs import without_nodes
 
 # More nodes than this cannot be told apart on a card; a connected part around the most telling node is drawn instead.
@@ -75,5 +76,4 @@ def _colour(strength: float) -> str:
 def _label(graph: GraphSet, node: int) -> str:
     if graph.node_labels is None:
         return ""
-    code = int(graph.node_labels[node])
-    return graph.label_names.get(code, str(code))
+    return node_label_text(graph, int(graph.node_labels[node]))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first, stress_layout
+from graphglass.graphs.molecule import node_label_text
 from graphglass.graphs.subgraphs import without_nodes
 from graphglass.serve.schemas import Drawing
 
@@ -24,7 +25,7 @@ def drawing(graph: GraphSet, attribution: NDArray[np.float64] | None = None) -> 
         shown = without_nodes(graph, [np.setdiff1d(np.arange(graph.node_count), kept)])
     sources = np.repeat(np.arange(shown.node_count), np.diff(shown.neighbour_offsets))
     edges = [(int(one), int(two)) for one, two in zip(sources, shown.neighbours, strict=True) if one < two]
-    labels = [] if graph.node_labels is None else [_label(graph, int(graph.node_labels[node])) for node in kept]
+    labels = [] if graph.node_labels is None else [node_label_text(graph, int(graph.node_labels[node])) for node in kept]
     names = kept.astype(str) if graph.node_names is None else graph.node_names[kept]
     return Drawing(
         places=[(round(float(x), 4), round(float(y), 4)) for x, y in stress_layout(shown)],
@@ -35,7 +36,3 @@ def drawing(graph: GraphSet, attribution: NDArray[np.float64] | None = None) -> 
         shown=len(kept),
         total=graph.node_count,
     )
-
-
-def _label(graph: GraphSet, code: int) -> str:
-    return graph.label_names.get(code, str(code))
