@@ -25,7 +25,8 @@ def drawing(graph: GraphSet, attribution: NDArray[np.float64] | None = None) -> 
         shown = without_nodes(graph, [np.setdiff1d(np.arange(graph.node_count), kept)])
     sources = np.repeat(np.arange(shown.node_count), np.diff(shown.neighbour_offsets))
     edges = [(int(one), int(two)) for one, two in zip(sources, shown.neighbours, strict=True) if one < two]
-    labels = [] if graph.node_labels is None else [node_label_text(graph, int(graph.node_labels[node])) for node in kept]
+    codes = [] if graph.node_labels is None else graph.node_labels[kept].tolist()
+    labels = [node_label_text(graph, code) for code in codes]
     names = kept.astype(str) if graph.node_names is None else graph.node_names[kept]
     return Drawing(
         places=[(round(float(x), 4), round(float(y), 4)) for x, y in stress_layout(shown)],
