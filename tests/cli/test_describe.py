@@ -20,7 +20,8 @@ def graphs(tmp_path):
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["describe", *map(str, arguments)], catch_exceptions=False)
+    wide = {"COLUMNS": "160"}
+    return CliRunner().invoke(app, ["describe", *map(str, arguments)], catch_exceptions=False, env=wide)
 
 
 def test_json_has_one_object_per_graph_with_every_number(graphs):

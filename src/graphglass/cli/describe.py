@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 # What fits on a line and tells graphs apart; the other formats carry every number.
-SHOWN = (
-    "nodes", "edges", "components", "degree_mean", "clustering_mean", "triangles", "four_cycles", "core_max",
-    "lambda_2", "rayleigh_q50",
-)  # fmt: skip
+SHOWN = {
+    "nodes": "nodes", "edges": "edges", "components": "parts", "degree_mean": "degree", "clustering_mean": "clust.",
+    "triangles": "triang.", "four_cycles": "4-cyc.", "core_max": "core", "lambda_2": "λ2", "rayleigh_q50": "ρ50",
+}  # fmt: skip
 
 
 class Format(StrEnum):
@@ -124,9 +124,10 @@ def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("id", box=None, header_style="bold")
-    for name in SHOWN:
-        table.add_column(name, justify="right")
+    table = Table(box=None, header_style="bold")
+    table.add_column("id", overflow="fold")
+    for header in SHOWN.values():
+        table.add_column(header, justify="right", no_wrap=True)
     for i in range(min(rows, len(columns["id"]))):
         mark = "*" if columns["estimated"][i] else ""
         table.add_row(escape(columns["id"][i]) + mark, *(f"{columns[name][i]:.4g}" for name in SHOWN))

@@ -7,7 +7,9 @@ the Laplacian are kept out of it.
 
 A Ritz value theta of unit vector x with residual r = |Nx - theta x| lies within r of an eigenvalue, and the j largest
 lie within |R_j|^2 / gap_j of theirs, R_j being their residuals and gap_j the distance to the next Ritz value. The
-iteration stops when the better of the two bounds is below :data:`TOLERANCE` for every wanted value.
+iteration stops when the better of the two bounds is below :data:`TOLERANCE` for every wanted value, or when its work is
+used up: :data:`MULTIPLY_ADDS` in all, but never fewer than :data:`LEAST_STEPS` multiplications of the block. Time is
+therefore linear in the edges of very large graphs, and the bound reached tells how good the values are.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ TOLERANCE = 1e-8
 ROUNDS = 60
 AMPLIFICATION = 1e7  # of the best against the worst direction in one filter: keeps the block well conditioned
 HIGHEST_DEGREE = 200
+MULTIPLY_ADDS = 2**33
+LEAST_STEPS = 256
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -46,11 +50,13 @@ def largest_eigenvalues(
     spare = np.empty((n, BLOCK))
     theta, bound = np.zeros(BLOCK), np.inf
     cut, top = 0.0, 1.0
+    left = max(MULTIPLY_ADDS // (BLOCK * max(len(columns), 1)), LEAST_STEPS)
     for turn in range(ROUNDS):
         if turn > 0:
             centre, radius = (cut - 1) / 2, (cut + 1) / 2
             rate = np.arccosh(max((top - centre) / radius, 1 + 1e-12))
-            degree = min(max(int(np.log(2 * AMPLIFICATION) / rate), 2), HIGHEST_DEGREE)
+            degree = min(max(int(np.log(2 * AMPLIFICATION) / rate), 2), HIGHEST_DEGREE, left)
+            left -= degree
             _interleave(block, flat)
             # Rounding puts a little of the null vectors back, and they grow fastest: clear them in time.
             span = max(int(np.log(AMPLIFICATION) / np.arccosh((1 - centre) / radius)), 1)
@@ -63,7 +69,7 @@ def largest_eigenvalues(
         residual = _rotate(flat, image, theta, rotation)
         _separate(flat, block)
         bound = _error_bound(theta, residual, wanted)
-        if bound < TOLERANCE:
+        if bound < TOLERANCE or left <= 0:
             break
         # The largest eigenvalue may still hide above the largest Ritz value; too low a top would amplify it alone.
         cut, top = max(theta[BLOCK - 1], -0.9), min(theta[0] + 2 * residual[0], 1.0)

@@ -66,4 +66,4 @@ def quotient(
                 at += 1
         i += 1
         rows[i] = at
-    return heads, mass, rows, columns, weights, values, counts
+    return heads, mass, rows, columns[:at], weights[:at], values, counts
