@@ -25,7 +25,8 @@ def write(folder: Path, purpose: Purpose, method: str, cell: dict[str, Any], aur
     Results.create(folder, purpose).append(
         {
             "benchmark": purpose.benchmark, "protocol": purpose.protocol, "flip": purpose.flip, "method": method,
-            "cell": cell, "configuration": {}, "data": {}, "metrics": metrics, "seconds": {}, "versions": {},
+            "cell": cell, "configuration": {}, "data": {}, "metrics": metrics, "seconds": {"fit": 2.0, "score": 0.5},
+            "peak_memory_mb": 300.0, "versions": {},
             "variants": variants,
         }
     )  # fmt: skip
@@ -77,6 +78,14 @@ def test_low_is_good_for_fpr95(results: Path) -> None:
     (table,) = tables(str(results), metric="fpr95")
     assert "| size-knn | **19.0±1.4** |" in table.render()
     assert "paper" not in table.render().split("Protocol")[0]  # the paper has no such figures
+
+
+def test_costs(results: Path) -> None:
+    (seconds,) = tables(str(results), metric="seconds")
+    assert "| size-knn | **2.5±0.0** | **2.5±0.0** | **2.5** |" in seconds.render()
+    (memory,) = tables(str(results), metric="memory")
+    assert "single, peak memory (MB), protocol minority" in memory.render()
+    assert "| wl-svm | **300.0±0.0** |" in memory.render()
 
 
 def test_protocols_are_told_apart(results: Path) -> None:

@@ -9,7 +9,7 @@ from graphglass.bench.datasets import TWELVE
 from graphglass.bench.methods import in_table_order
 from graphglass.bench.records import Purpose, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.tables import METRIC_TITLES, single_table
+from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, single_table
 from graphglass.errors import BenchError
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
@@ -48,10 +48,10 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
         rows.append(Row(method, (*entries, *last, quoted if metric == "auroc" else None)))
     head = ["method", *(name for title in titles for name in (title, "rank")), *(["both directions"] if both else [])]
     marked = [i for i, name in enumerate([*head[1:], "paper"]) if name not in ("rank", "paper")]
-    title = f"Average {METRIC_TITLES[metric]} (%) over {max(sizes)} datasets, protocol {' and '.join(titles)}"
+    title = f"Average {METRIC_TITLES[metric]} over {max(sizes)} datasets, protocol {' and '.join(titles)}"
     notes = [table.notes[0] for table in directions]
     notes.append("Averages are over datasets; `paper` is the average that its own table gives.")
-    return Table(title, (*head, "paper"), tuple(rows), tuple(notes), frozenset(marked), metric == "fpr95")
+    return Table(title, (*head, "paper"), tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 
 
 def insert(text: str, page: str | Path) -> None:

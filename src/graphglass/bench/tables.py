@@ -9,7 +9,7 @@ from typing import TypeVar
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.methods import in_table_order
-from graphglass.bench.metrics import METRIC_NAMES, average_ranks, summary
+from graphglass.bench.metrics import average_ranks, summary
 from graphglass.bench.records import Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
 from graphglass.errors import BenchError
@@ -17,13 +17,17 @@ from graphglass.errors import BenchError
 K = TypeVar("K", bound=Hashable)
 
 SHORT = {"DD": "D&D", "IMDB-BINARY": "IMDB-B", "REDDIT-BINARY": "REDDIT-B"}
-METRIC_TITLES = {"auroc": "AUROC", "auprc": "AUPRC", "fpr95": "FPR95"}
+METRIC_TITLES = {
+    "auroc": "AUROC (%)", "auprc": "AUPRC (%)", "fpr95": "FPR95 (%)",
+    "seconds": "seconds per run", "memory": "peak memory (MB)",
+}  # fmt: skip
+LOWER_IS_BETTER = ("fpr95", "seconds", "memory")
 
 
 def tables(root: str, *, protocol: str | None = None, metric: str = "auroc") -> list[Table]:
     """Every table of the results folders at or below `root`, or of one protocol among them."""
-    if metric not in METRIC_NAMES:
-        raise BenchError(f"Unknown metric {metric!r}. The metrics are: {', '.join(METRIC_NAMES)}.")
+    if metric not in METRIC_TITLES:
+        raise BenchError(f"Unknown metric {metric!r}. The metrics are: {', '.join(METRIC_TITLES)}.")
     folders = result_folders(root)
     chosen = [folder for folder in folders if protocol in (None, folder.purpose.protocol)]
     if not chosen:
@@ -158,10 +162,10 @@ def _table(
     notes: Sequence[str],
     marked: Iterable[int] = (),
 ) -> Table:
-    title = f"{results.purpose.benchmark}, {METRIC_TITLES[metric]} (%), protocol {results.purpose.title}"
+    title = f"{results.purpose.benchmark}, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
     if not rows:
         raise BenchError(f"{results.folder} has no finished cell yet.")
-    return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric == "fpr95")
+    return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 
 
 def _means_note(results: Results) -> str:
@@ -182,11 +186,12 @@ def _group(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, lis
 
 def _by(records: Iterable[Record], key: Callable[[Record], K], metric: str) -> dict[K, Value]:
     groups = _group(records, key)
-    return {name: Value(*summary(record["metrics"][metric] for record in group)) for name, group in groups.items()}
+    return {name: Value(*summary(_measured(record, metric) for record in group)) for name, group in groups.items()}
 
 
 def _variant(records: Sequence[Record], name: str, metric: str) -> Entry:
-    values = [record["variants"][name][metric] for record in records if name in record.get("variants", {})]
+    measured = [record["variants"][name] for record in records if name in record.get("variants", {})]
+    values = [metrics[metric] for metrics in measured if metric in metrics]  # costs are known per cell alone
     return Value(*summary(values)) if values else None
 
 
@@ -209,4 +214,11 @@ def _quoted(row: Mapping[str, paper.Figure] | None, columns: Sequence[str], name
 
 
 def _signed(value: float, metric: str) -> float:
-    return -value if metric == "fpr95" else value
+    return -value if metric in LOWER_IS_BETTER else value
+
+
+def _measured(record: Record, metric: str) -> float:
+    """A metric of a record, or what the cell cost."""
+    if metric == "seconds":
+        return float(sum(record["seconds"].values()))
+    return float(record["peak_memory_mb"] if metric == "memory" else record["metrics"][metric])

@@ -200,7 +200,7 @@ def table(
     results: Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")],
     protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
     format: Annotated[str, typer.Option("--format", help="md, csv or tex.")] = "md",  # noqa: A002
-    metric: Annotated[str, typer.Option("--metric", help="auroc, auprc or fpr95.")] = "auroc",
+    metric: Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")] = "auroc",
     summary: Annotated[bool, typer.Option("--summary", help="Averages of all single-domain results instead.")] = False,
     into: Annotated[Path | None, typer.Option("--into", help="Put it between the result marks of a page.")] = None,
 ) -> None:
