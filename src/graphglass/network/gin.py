@@ -40,13 +40,13 @@ class NeighbourSum(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, eps: Tensor, matrix: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, x: Tensor, eps: Tensor, matrix: Tensor) -> Tensor:
         ctx.save_for_backward(x, eps)
         ctx.matrix = matrix
         return torch.addmm(x, matrix, x, beta=1.0 + float(eps))
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:
         x, eps = ctx.saved_tensors
         gradient = gradient.contiguous()
         to_x = torch.addmm(gradient, ctx.matrix, gradient, beta=1.0 + float(eps)) if ctx.needs_input_grad[0] else None
@@ -57,14 +57,14 @@ class NeighbourMean(torch.autograd.Function):
     """(1 + eps) x + D^-1 A x for a symmetric A; the transpose is A D^-1. An isolated node receives zero."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, eps: Tensor, matrix: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, x: Tensor, eps: Tensor, matrix: Tensor) -> Tensor:
         inverse_degree = 1.0 / matrix.crow_indices().diff().clamp(min=1).to(x.dtype)[:, None]
         ctx.save_for_backward(x, eps, inverse_degree)
         ctx.matrix = matrix
         return torch.add((matrix @ x).mul_(inverse_degree), x, alpha=1.0 + float(eps))
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:
         x, eps, inverse_degree = ctx.saved_tensors
         to_x = None
         if ctx.needs_input_grad[0]:

@@ -36,7 +36,7 @@ class SliceHeads(nn.Module):
     @property
     def weights(self) -> list[Tensor]:
         """W of every head, (slice, width)."""
-        return [head.weight for head in self.heads]
+        return [head.get_parameter("weight") for head in self.heads]
 
     def forward(self, code: Tensor) -> dict[int, Tensor]:
         """Unit rows per slice."""

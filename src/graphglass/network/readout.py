@@ -18,7 +18,7 @@ class MeanMaxReadout(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, nodes: Tensor, sizes: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, nodes: Tensor, sizes: Tensor) -> Tensor:
         graph = torch.repeat_interleave(sizes, output_size=len(nodes))  # (nodes,)
         mean = _sum(nodes, graph, sizes) / sizes[:, None].to(nodes.dtype)
         largest = _max(nodes, graph, sizes)
@@ -26,7 +26,7 @@ class MeanMaxReadout(torch.autograd.Function):
         return torch.cat([mean, largest], dim=1)  # (graphs, 2 * hidden)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         nodes, largest, sizes, graph = ctx.saved_tensors
         hidden = nodes.shape[1]
         holds = (nodes == largest.index_select(0, graph)).to(nodes.dtype)  # (nodes, hidden)

@@ -18,7 +18,7 @@ class GramDistance(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, weight: Tensor) -> Tensor:
         wide = weight.shape[0] <= weight.shape[1]
         gram = weight @ weight.T if wide else weight.T @ weight
         gram.diagonal().sub_(1.0)
@@ -26,7 +26,7 @@ class GramDistance(torch.autograd.Function):
         return torch.dot(gram.flatten(), gram.flatten())
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         weight, gram = ctx.saved_tensors
         product = gram @ weight if len(gram) == len(weight) else weight @ gram
         return product.mul_(4.0 * gradient)
