@@ -14,6 +14,8 @@ def filled(tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path))
     cache = EmbeddingCache()
     cache.store(Fingerprint("toy", "1", "t", "w", 4), ["a", "b"], np.eye(2, 4, dtype=np.float32))
+    (tmp_path / "graphs" / "entry").mkdir(parents=True)
+    (tmp_path / "graphs" / "entry" / "column").write_bytes(bytes(2**20))
     return cache
 
 
@@ -22,10 +24,12 @@ def test_info_and_clear(filled):
     assert result.exit_code == 0, result.output
     assert str(filled.path) in result.stdout
     assert "2  toy" in result.stdout
+    assert "1.0 MiB of parsed datasets" in result.stdout
     assert RUNNER.invoke(app, ["cache", "clear"], input="n\n").exit_code == 1
     assert filled.path.exists()
     cleared = RUNNER.invoke(app, ["cache", "clear", "--yes"])
     assert cleared.exit_code == 0
     assert "Freed" in cleared.stdout
     assert not filled.path.exists()
+    assert not (filled.path.parent / "graphs").exists()
     assert "0.0 of at most" in RUNNER.invoke(app, ["cache", "info"]).stdout

@@ -7,7 +7,7 @@ import pytest
 
 from graphglass.errors import EncoderError, ParameterError
 from graphglass.language import cache as cache_module
-from graphglass.language.cache import EmbeddingCache, cache_folder, encode_cached
+from graphglass.language.cache import EmbeddingCache, encode_cached
 from graphglass.language.numeric import NumericEncoder
 from graphglass.language.text_encoder import Fingerprint
 
@@ -156,9 +156,4 @@ def test_the_numeric_encoder_goes_past_the_cache(tmp_path, fifty_prompts):
 
 def test_the_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "own"))
-    assert cache_folder() == tmp_path / "own"
-    assert EmbeddingCache().path.parent == tmp_path / "own"
-    monkeypatch.delenv("GRAPHGLASS_CACHE")
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "graphglass"
+    assert EmbeddingCache().path == tmp_path / "own" / "embeddings.sqlite"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
-import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import EncoderError, ParameterError
+from graphglass.graphs.columnar import cache_root
 from graphglass.language.numeric import NumericEncoder
 from graphglass.language.progress import tracked
 from graphglass.language.text_encoder import Fingerprint, TextEncoder, unit_rows
@@ -33,19 +32,6 @@ CREATE INDEX IF NOT EXISTS oldest ON embedding (day);
 """
 _PROMPTS_PER_STEP = 256
 _KEYS_PER_QUERY = 500  # below SQLite's limit of variables in every version
-
-
-def cache_folder() -> Path:
-    """``GRAPHGLASS_CACHE`` if set, otherwise the platform's folder for caches."""
-    if chosen := os.environ.get("GRAPHGLASS_CACHE"):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "graphglass"
 
 
 @dataclass(frozen=True)
@@ -68,7 +54,7 @@ class EmbeddingCache:
     Parameters
     ----------
     folder : path or None
-        None takes :func:`cache_folder`.
+        None takes :func:`~graphglass.graphs.columnar.cache_root`.
     limit_bytes : int
         When the rows need more than this, those not used for longest are dropped.
     """
@@ -76,7 +62,7 @@ class EmbeddingCache:
     def __init__(self, folder: str | Path | None = None, *, limit_bytes: int = DEFAULT_LIMIT) -> None:
         if limit_bytes < 2**16:
             raise ParameterError("EmbeddingCache", "limit_bytes", f"at least {2**16}", limit_bytes)
-        self.path = (Path(folder) if folder is not None else cache_folder()) / "embeddings.sqlite"
+        self.path = (Path(folder) if folder is not None else cache_root()) / "embeddings.sqlite"
         self.limit_bytes = limit_bytes
 
     def load(self, fingerprint: Fingerprint, prompts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
