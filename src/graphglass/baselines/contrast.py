@@ -19,6 +19,20 @@ def info_nce(one: Tensor, two: Tensor, temperature: float = 0.2) -> Tensor:
     return (others.logsumexp(1) + others.logsumexp(0)) / 2 - own
 
 
+def deviation(errors: Tensor, statistics: Tensor) -> Tensor:
+    """Standard deviations between an error and the training graphs' mean, on either side, (rows, ...).
+
+    Against normal references an error far below theirs is as foreign as one far above: a graph unlike every reference
+    has no near negatives and so an InfoNCE close to that of its positive pair alone.
+
+    Parameters
+    ----------
+    statistics : (2, ...)
+        Mean and standard deviation of the training graphs' errors.
+    """
+    return ((errors - statistics[0]) / statistics[1]).abs()
+
+
 def info_nce_against(one: Tensor, two: Tensor, references: tuple[Tensor, Tensor], temperature: float = 0.2) -> Tensor:
     """The same quantity for graphs scored alone: the stored normal references are the other graphs, (rows,)."""
     one, two = F.normalize(one, dim=1), F.normalize(two, dim=1)

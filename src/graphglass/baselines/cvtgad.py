@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from graphglass.baselines.batches import Batch, Inputs, InputSchema
-from graphglass.baselines.contrast import info_nce, info_nce_against
+from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, padded_block, pool, size_blocks
 
@@ -145,10 +145,11 @@ class CVTGADNetwork(Network):
         self.references = torch.cat(parts, dim=1)
         self.settled = torch.stack(self.graph_attention.graphs(list(self.references)))
         errors = torch.cat([self.errors(batch) for batch in inputs.some(chosen)])
+        errors[:, 1] = info_nce(self.settled[0], self.settled[1], self.temperature)  # nobody its own negative
         self.statistics = torch.stack([errors.mean(dim=0), errors.std(dim=0).clamp(min=1e-6)])
 
     def scores(self, batch: Batch) -> Tensor:
-        return ((self.errors(batch) - self.statistics[0]) / self.statistics[1]).sum(dim=1)
+        return deviation(self.errors(batch), self.statistics).sum(dim=1)
 
 
 class CVTGAD(DeepDetector):
@@ -160,9 +161,9 @@ class CVTGAD(DeepDetector):
     .. math:: \min \sigma_{node}^\alpha \mathcal L_{node} + \sigma_{graph}^\alpha \mathcal L_{graph},
 
     InfoNCE with the other nodes of the graph, and with the other graphs, as negatives, and :math:`\sigma` the spread of
-    the errors. The score is the sum of both errors, each in standard deviations of the training graphs. Up to
-    ``references`` training graphs stand in for the other graphs of the original's test batch, in the attention and as
-    negatives.
+    the errors. The score is the sum over both levels of how many standard deviations an error lies from that of the
+    training graphs. Up to ``references`` training graphs stand in for the other graphs of the original's test batch, in
+    the attention and as negatives.
 
     Parameters
     ----------

@@ -14,36 +14,42 @@ from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GCN, mlp, normalised, padded, per_graph_mean, pool, positions
 
 
-def pair_sums(z: Tensor, x: Tensor, batch: Batch) -> Tensor:
-    r""":math:`\sum_j \langle z_i, z_j \rangle x_j` over all nodes j of node i's graph, without forming the pairs."""
-    joint = padded(z, batch).transpose(1, 2) @ padded(x, batch)  # (graphs, d, width)
-    return (padded(z, batch) @ joint)[batch.graph_of, positions(batch)]
-
-
 def decoded_propagation(z: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:
-    r"""Averaging by the decoded adjacency matrix :math:`\hat A_{ij} = \tfrac12 + \tfrac14 \langle z_i, z_j \rangle`.
+    r"""Averaging by the decoded adjacency matrix :math:`\hat A_{ij} = \langle z_i, z_j \rangle`, inside each graph.
 
-    This is the tangent of the logistic decoder at 0; on unit vectors the two differ by at most 0.019. Being linear, it
-    reaches all pairs of a graph in time and memory linear in its nodes.
+    Rows of ``z`` are unit and non-negative, so entries lie between 0 and 1. The decoder is linear in each argument:
+    :math:`\hat A X = Z (Z^\top X)` reaches all pairs of a graph in time and memory linear in its nodes.
     """
-    one = torch.ones(len(z), 1)
+    block = padded(z, batch)
 
     def every(x: Tensor) -> Tensor:
-        return pool(x, batch)[batch.graph_of] / 2 + pair_sums(z, x, batch) / 4
+        return (block @ (block.transpose(1, 2) @ padded(x, batch)))[batch.graph_of, positions(batch)]
 
-    total = every(one)
+    total = every(torch.ones(len(z), 1))
     return lambda x: every(x) / total
 
 
 def structure_error(z: Tensor, batch: Batch) -> Tensor:
-    r"""The mean of :math:`(A_{ij} - \hat A_{ij})^2` over all ordered pairs i, j of each graph, (graphs,)."""
-    pairs = batch.sizes.square().to(z.dtype)
+    r"""Squared errors of :math:`\hat A`: half the mean over edges plus half the mean over non-edges, (graphs,).
+
+    The sum of squares over all pairs of a graph is :math:`\lVert Z^\top Z \rVert_F^2`; less the edges, and the diagonal
+    of ones, it is that over non-edges. A kind of pair that a graph has none of counts 0.
+    """
     block = padded(z, batch)
-    gram = (block.transpose(1, 2) @ block).square().sum(dim=(1, 2))  # the sum of squared similarities
-    squares = pairs / 4 + pool(z, batch).square().sum(dim=1) / 4 + gram / 16
-    on_edges = 0.5 + (z[batch.rows] * z[batch.columns]).sum(dim=1) / 4
-    edges = torch.zeros(len(batch)).index_add(0, batch.graph_of[batch.rows], 1 - 2 * on_edges)
-    return (squares + edges) / pairs
+    everywhere = (block.transpose(1, 2) @ block).square().sum(dim=(1, 2))
+    on_edges = (z[batch.rows] * z[batch.columns]).sum(dim=1)
+    owners, zeros = batch.graph_of[batch.rows], torch.zeros(len(batch))
+    ends = torch.bincount(owners, minlength=len(batch))
+    present = zeros.index_add(0, owners, (1 - on_edges).square()) / ends.clamp(min=1)
+    absent = everywhere - batch.sizes - zeros.index_add(0, owners, on_edges.square())
+    return (present + absent / (batch.sizes.square() - batch.sizes - ends).clamp(min=1)) / 2
+
+
+class Encoder(GCN):
+    """Graph convolutions whose node embeddings are unit and non-negative: the roots of a softmax."""
+
+    def forward(self, x: Tensor, propagate: Callable[[Tensor], Tensor]) -> Tensor:
+        return (super().forward(x, propagate).log_softmax(dim=1) / 2).exp()
 
 
 class GLADCNetwork(Network):
@@ -51,8 +57,8 @@ class GLADCNetwork(Network):
 
     def __init__(self, width: int, hidden: int, output: int, temperature: float, noise: float) -> None:
         super().__init__()
-        self.encoder = GCN(width, hidden, output, unit=True)
-        self.decoder = GCN(output, hidden, width, unit=True)
+        self.encoder = Encoder(width, hidden, output)
+        self.decoder = GCN(output, hidden, width)
         self.project = mlp(output, output, output)
         self.temperature, self.noise = temperature, noise
 
@@ -92,9 +98,9 @@ class GLADCNetwork(Network):
 class GLADC(DeepDetector):
     r"""Graph-level anomaly detection by contrastive learning and latent reconstruction.
 
-    A GCN encodes a graph to unit node vectors :math:`Z`; features and adjacency are decoded from them and the decoded
-    graph is encoded again by the same GCN to :math:`Z'`. Trained together: the reconstruction of features and
-    adjacency, the latent errors, and InfoNCE between a graph and its embedding under perturbed weights,
+    A GCN encodes a graph to unit, non-negative node vectors :math:`Z`; features and adjacency are decoded from them and
+    the decoded graph is encoded again by the same GCN to :math:`Z'`. Trained together: the reconstruction of features
+    and adjacency, the latent errors, and InfoNCE between a graph and its embedding under perturbed weights,
 
     .. math:: \min \mathcal L_X + \mathcal L_A + \mathcal L_{node}(Z, Z')
               + \mathcal L_{graph}(Z, Z') + \mathcal L_{InfoNCE}.

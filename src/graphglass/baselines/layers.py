@@ -96,17 +96,10 @@ def readout(layers: list[Tensor], batch: Batch, how: Literal["sum", "mean", "max
 
 
 class GCN(nn.Module):
-    r"""Graph convolutions :math:`\hat A H W`, with ReLU and batch normalisation between them.
+    r"""Graph convolutions :math:`\hat A H W`, with ReLU and batch normalisation between them."""
 
-    Parameters
-    ----------
-    unit : bool
-        Scale every node's embedding to length 1 after each convolution.
-    """
-
-    def __init__(self, *widths: int, unit: bool = False) -> None:
+    def __init__(self, *widths: int) -> None:
         super().__init__()
-        self.unit = unit
         self.maps = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
         self.norms = nn.ModuleList(nn.BatchNorm1d(w, affine=False) for w in widths[1:-1])
 
@@ -117,7 +110,6 @@ class GCN(nn.Module):
             narrow = linear.in_features > linear.out_features  # propagate whichever side has fewer columns
             x = propagate(F.linear(x, linear.weight) if narrow else x)
             x = x + linear.bias if narrow else linear(x)
-            x = F.normalize(x, dim=1) if self.unit else x
             if i < len(self.norms):
                 x = self.norms[i](F.relu(x))
         return x

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from graphglass.baselines.batches import Batch, Inputs, InputSchema, csr
-from graphglass.baselines.contrast import info_nce, info_nce_against
+from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, pool, readout
 
@@ -84,6 +84,7 @@ class SIGNETNetwork(Network):
 
     graph_views: Tensor
     dual_views: Tensor
+    statistics: Tensor
 
     def __init__(
         self, width: int, hidden: int, layers: int, extractor: int, temperature: float, references: int
@@ -98,6 +99,7 @@ class SIGNETNetwork(Network):
         self.temperature, self.references = temperature, references
         self.register_buffer("graph_views", torch.zeros(0, joint))
         self.register_buffer("dual_views", torch.zeros(0, joint))
+        self.register_buffer("statistics", torch.tensor([0.0, 1.0]))
 
     def views(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Projected embeddings of the graphs and of their dual hypergraphs, each (graphs, joint)."""
@@ -123,9 +125,12 @@ class SIGNETNetwork(Network):
         with torch.no_grad():
             parts = [self.views(batch) for batch in inputs.some(chosen)]
         self.graph_views, self.dual_views = (torch.cat(side) for side in zip(*parts, strict=True))
+        errors = info_nce(self.graph_views, self.dual_views, self.temperature)
+        self.statistics = torch.stack([errors.mean(), errors.std().clamp(min=1e-6)])
 
     def scores(self, batch: Batch) -> Tensor:
-        return info_nce_against(*self.views(batch), (self.graph_views, self.dual_views), self.temperature)
+        references = self.graph_views, self.dual_views
+        return deviation(info_nce_against(*self.views(batch), references, self.temperature), self.statistics)
 
 
 class SIGNET(DeepDetector):
@@ -136,9 +141,10 @@ class SIGNET(DeepDetector):
 
     .. math:: \min \frac1n \sum_i \ell_{\mathrm{InfoNCE}}(h_i, h_i^*),
 
-    and a graph whose two views agree less than those of normal graphs is anomalous. The original scores against the
-    other graphs of the test batch; here up to ``references`` training graphs stand in for them, so that a graph can be
-    scored alone.
+    and a graph whose two views do not agree as those of normal graphs do is anomalous. The original scores a graph by
+    :math:`\ell` against the other graphs of the test batch. Here up to ``references`` training graphs stand in for
+    them, so that a graph can be scored alone, and the score is how many standard deviations :math:`\ell` lies from that
+    of the references among themselves.
 
     Parameters
     ----------

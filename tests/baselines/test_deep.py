@@ -1,0 +1,176 @@
+"""The contract every deep baseline keeps, and that each of them finds a planted anomaly."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+import graphglass.baselines as baselines
+from graphglass.baselines.deep import DeepDetector
+from graphglass.errors import ArtifactError, InputError, NotFittedError, ParameterError, SchemaError
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet, concatenate
+
+METHODS = sorted(baselines.__all__)
+STEPS = 6
+
+
+def build(name: str, **settings: object) -> DeepDetector:
+    made: DeepDetector = getattr(baselines, name)(**settings)
+    return made
+
+
+@pytest.fixture(scope="module")
+def normal(make_graphs) -> GraphSet:
+    return make_graphs(40, "ring", 0)
+
+
+@pytest.fixture(scope="module")
+def queries(make_graphs) -> GraphSet:
+    return concatenate([make_graphs(5, "ring", 1), make_graphs(5, "clique", 2)])
+
+
+@pytest.fixture(scope="module")
+def fitted(normal: GraphSet):
+    @cache
+    def fit(name: str) -> DeepDetector:
+        return build(name, max_steps=STEPS, batch_size=20).fit(normal)
+
+    return fit
+
+
+def permuted(graphs: GraphSet, seed: int) -> GraphSet:
+    """The same graphs with their nodes in another order."""
+    rng = np.random.default_rng(seed)
+    order = np.concatenate(
+        [rng.permutation(np.arange(a, b)) for a, b in zip(graphs.node_offsets, graphs.node_offsets[1:], strict=False)]
+    )
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    sources = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
+    return canonical_graph_set(
+        graphs.sizes,
+        place[sources],
+        place[graphs.global_neighbours],
+        ids=graphs.ids,
+        node_labels=graphs.node_labels[order],
+    )
+
+
+def close(one: NDArray[np.float64], two: NDArray[np.float64]) -> None:
+    np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5 * max(1.0, float(np.abs(one).max())))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_score_does_not_depend_on_the_other_graphs_of_a_batch(name, fitted, queries):
+    together = fitted(name).decision_function(queries)
+    alone = np.concatenate([fitted(name).decision_function(graph) for graph in queries])
+    backwards = fitted(name).decision_function(queries[np.arange(len(queries))[::-1]])[::-1]
+    assert together.dtype == np.float64
+    assert together.shape == (len(queries),)
+    close(together, alone)
+    close(together, backwards)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_score_does_not_depend_on_node_order(name, fitted, queries):
+    close(fitted(name).decision_function(queries), fitted(name).decision_function(permuted(queries, 3)))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_fit_repeats_bit_for_bit_and_leaves_the_global_generator_alone(name, fitted, normal, queries):
+    torch.manual_seed(11)
+    before = torch.random.get_rng_state()
+    again = build(name, max_steps=STEPS, batch_size=20).fit(normal)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    np.testing.assert_array_equal(again.decision_function(queries), fitted(name).decision_function(queries))
+    other = build(name, max_steps=STEPS, batch_size=20, random_state=1).fit(normal)
+    assert not np.array_equal(other.decision_function(queries), fitted(name).decision_function(queries))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_saving_and_loading_keeps_every_score(name, fitted, queries, tmp_path):
+    folder = fitted(name).save(tmp_path / name)
+    loaded = type(fitted(name)).load(folder)
+    np.testing.assert_array_equal(loaded.decision_function(queries), fitted(name).decision_function(queries))
+    assert loaded.get_params() == fitted(name).get_params()
+    assert {path.name for path in folder.iterdir()} == {"detector.json", "weights.safetensors"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_unlabelled_isolated_and_single_node_graphs_are_scored(name, make_graphs):
+    lone = canonical_graph_set([1, 3, 2], [4], [5])  # a single node, three isolated nodes, one edge
+    detector = build(name, max_steps=2, batch_size=20).fit(make_graphs(10, "ring", 4, labelled=False))
+    assert np.isfinite(detector.decision_function(lone)).all()
+    assert detector.decision_function(lone[np.zeros(0, dtype=np.int64)]).shape == (0,)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_planted_motif_is_found(name, make_graphs):
+    # SIGNET reads a graph through its labels. The others see a motif by its degrees, which labels would replace.
+    labelled = name == "SIGNET"
+    detector = build(name, max_steps=60, batch_size=64).fit(make_graphs(64, "ring", 5, labelled=labelled))
+    kinds = [make_graphs(30, motif, seed, labelled=labelled) for motif, seed in (("ring", 6), ("clique", 7))]
+    test = concatenate(kinds)
+    truth = np.repeat([0, 1], 30)
+    assert roc_auc_score(truth, detector.decision_function(test)) > 0.9
+
+
+def test_the_run_ends_after_the_epochs_or_the_steps(normal):
+    short = build("OCGIN", epochs=3, batch_size=20).fit(normal)
+    assert (short.steps_, len(short.history_)) == (6, 3)
+    capped = build("OCGIN", epochs=100, max_steps=5, batch_size=20).fit(normal)
+    assert capped.steps_ == 5
+    assert capped.history_[-1] < capped.history_[0]
+
+
+def test_class_labels_are_never_read(normal, queries):
+    poisoned = canonical_graph_set(
+        normal.sizes,
+        np.repeat(np.arange(normal.node_count), np.diff(normal.neighbour_offsets)),
+        normal.global_neighbours,
+        ids=normal.ids,
+        node_labels=normal.node_labels,
+        labels=np.arange(len(normal)),
+    )
+    one = build("OCGIN", max_steps=3).fit(normal).decision_function(queries)
+    np.testing.assert_array_equal(one, build("OCGIN", max_steps=3).fit(poisoned).decision_function(queries))
+
+
+def test_misuse_is_named(normal, queries, tmp_path, make_graphs):
+    with pytest.raises(NotFittedError, match="OCGIN is not fitted"):
+        build("OCGIN").decision_function(queries)
+    with pytest.raises(ParameterError, match="'hidden' parameter of OCGIN must be an integer of at least 1"):
+        build("OCGIN", hidden=0).fit(normal)
+    with pytest.raises(ParameterError, match="'learning_rate' parameter of MUSE must be above 0"):
+        build("MUSE", learning_rate=-1.0).fit(normal)
+    with pytest.raises(InputError, match="at least 2 training graphs"):
+        build("OCGIN").fit(normal[0])
+    fitted = build("OCGIN", max_steps=1).fit(normal)
+    with pytest.raises(SchemaError, match="fitted on graphs with node labels"):
+        fitted.decision_function(make_graphs(2, "ring", 0, labelled=False))
+    assert clone(fitted).get_params() == fitted.get_params()
+
+
+def test_a_damaged_or_foreign_artifact_is_refused(normal, tmp_path):
+    fitted = build("OCGIN", max_steps=1).fit(normal)
+    folder = fitted.save(tmp_path / "saved")
+    with pytest.raises(ArtifactError, match="must hold format 1 of MUSE"):
+        baselines.MUSE.load(folder)
+    with pytest.raises(ArtifactError, match="no saved baseline"):
+        baselines.OCGIN.load(tmp_path / "absent")
+    settings = json.loads((folder / "detector.json").read_text())
+    (folder / "detector.json").write_text(json.dumps({**settings, "format": 99}))
+    with pytest.raises(ArtifactError, match="format 99"):
+        baselines.OCGIN.load(folder)
+    (folder / "detector.json").write_text(json.dumps(settings))
+    (folder / "weights.safetensors").write_bytes(b"\0" * 64)
+    with pytest.raises(ArtifactError, match="not those that were saved"):
+        baselines.OCGIN.load(folder)
