@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from graphglass.errors import ArtifactError, GlassError, InputError
+from graphglass.errors import ArtifactError, GlassError, InputError, ParameterError
 from graphglass.structure.profile import profile
 from graphglass.training import trainer
 from graphglass.training.config import TrainingConfig
@@ -121,6 +121,13 @@ def test_unusable_input_is_refused(normals, structure, anchors):
         train(normals, structure, np.full_like(anchors, np.nan), CONFIG)
     with pytest.raises(InputError, match="at least one domain"):
         train_domains([], CONFIG)
+
+
+def test_resuming_needs_a_folder_and_training_a_device(normals, structure, anchors):
+    with pytest.raises(ParameterError, match="checkpoint_dir"):
+        train(normals, structure, anchors, CONFIG, resume=True)
+    with pytest.raises(ParameterError, match="device"):
+        train(normals, structure, anchors, replace(CONFIG, device="abacus"))
 
 
 def test_no_epochs_keep_the_initial_weights(normals, structure, anchors):

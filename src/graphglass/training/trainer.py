@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from graphglass.errors import ArtifactError, GlassError, InputError
+from graphglass.errors import ArtifactError, GlassError, InputError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.network.features import GraphInputs, graph_inputs, join_inputs
 from graphglass.network.schema import FeatureSchema, fit_schema, open_schema
@@ -101,6 +101,8 @@ def _train(
     resume: bool,
     progress: bool,
 ) -> TrainedEncoder:
+    if resume and checkpoint_dir is None:
+        raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
     anchors = _joined_anchors(domains)
     inputs = join_inputs([graph_inputs(domain.graphs, domain.profile, schema) for domain in domains])
     negatives = _negatives(domains, schema, config) if config.uses_prototypes else None
@@ -138,7 +140,7 @@ class _Run:
         config: TrainingConfig,
     ) -> None:
         self.config = config
-        self.device = torch.device(config.device)
+        self.device = _device(config.device)
         slices = available_slices(config.slices, anchors.shape[1])
         self.cost = costs(inputs)
         self.inputs = inputs.to(self.device)
@@ -236,6 +238,13 @@ def prototype_weight(config: TrainingConfig, epoch: int) -> float:
     if not config.uses_prototypes or epoch < config.warmup_epochs:
         return 0.0
     return config.prototype_weight * min(1.0, (epoch - config.warmup_epochs + 1) / max(1, config.ramp_epochs))
+
+
+def _device(name: str) -> torch.device:
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for the device
+        raise ParameterError("TrainingConfig", "device", "a device that torch can use here", name) from error
 
 
 def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> GraphInputs:
