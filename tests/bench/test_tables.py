@@ -90,6 +90,7 @@ def test_costs(results: Path) -> None:
 
 def test_protocols_are_told_apart(results: Path) -> None:
     write(results / "good", Purpose("single", "good-d", flip=True), "glass", {"dataset": "BZR", "seed": 0}, 75.0)
+    assert "paper" not in tables(str(results / "good"))[0].render()  # its figures are not of that direction
     assert [table.title for table in tables(str(results))] == [
         "single, AUROC (%), protocol good-d (flipped)", "single, AUROC (%), protocol minority",
     ]  # fmt: skip

@@ -51,16 +51,15 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
         rank: Entry = Value(ranks[method], digits=2) if method in ranks else None
         rows.append(Row(method, (*(row.get(name) for name in names), mean, rank)))
         published = paper.MAIN_RESULTS.get(("glass" if method == "glass-paper" else method,))
-        if published and metric == "auroc":
+        if published and metric == "auroc" and not results.purpose.flip:  # the paper does not flip
             quoted = [Value(*published[name]) for name in names]
             average = Value(summary(value.mean for value in quoted)[0])
             rows.append(Row(f"{method}, paper", (*quoted, average, None), quoted=True))
     head = ("method", *(SHORT.get(name, name) for name in names), "average", "rank")
     ranked = f"Rank among the {len(ranks)} measured rows with every dataset"
-    notes = [
-        _means_note(results),
-        f"{ranked}; rows in italics quote the paper, whose protocol and model choice differ.",
-    ]
+    italics = "; rows in italics quote the paper, whose protocol and model choice differ"
+    quotes = any(row.quoted for row in rows)
+    notes = [_means_note(results), f"{ranked}{italics if quotes else ''}."]
     if unfinished := [m for m in methods if m not in complete]:
         notes.append(f"Not on every dataset yet: {', '.join(unfinished)}.")
     return _table(results, metric, head, rows, notes, marked=range(len(names) + 1))
