@@ -31,10 +31,10 @@ def training_free_channels() -> list[Channel]:
         WLChannel("pattern:shape", ShapeStart()),
         WLChannel("pattern:lengths", LengthStart(6)),
         WLChannel("pattern:contrast", ContrastStart(5)),
-        TableChannel("size", SizeMap(), "euclidean", k=10, locality=0.0),
-        TableChannel("structure", StructureMap(), "euclidean", k=3, locality=0.5),
-        TableChannel("direction", PropagatedMap(), "whitened-cosine", k=3, locality=0.5),
-        TableChannel("geometry", InvariantMap(), "whitened-cosine", k=3, locality=0.5),
+        TableChannel("size", SizeMap(), "euclidean", spread=2.0, locality=0.0),
+        TableChannel("structure", StructureMap(), "euclidean", spread=7.0, locality=0.5),
+        TableChannel("direction", PropagatedMap(), "whitened-cosine", spread=7.0, locality=0.5),
+        TableChannel("geometry", InvariantMap(), "whitened-cosine", spread=7.0, locality=0.5),
     ]
 
 

@@ -92,13 +92,13 @@ class TestEveryChannel:
             item.fit(references[:count])
             distances, indices = item.distances(queries)
             assert np.isfinite(distances).all()
-            assert indices.shape == (15, count)
+            assert indices.shape == (15, min(item.k, count))
             assert item.leave_one_out().shape == (count,)
             assert np.isfinite(item.leave_one_out()).all()
 
     def test_a_reference_is_at_distance_zero_from_its_own_copies(self, name, references):
         item = channel(name)
-        item.fit(references[np.repeat(np.arange(10), item.k)])
+        item.fit(references[np.repeat(np.arange(10), 4)])
         assert np.allclose(item.distances(references[:10])[0], 0, atol=1e-6)
 
     def test_leave_one_out_is_the_distance_to_the_others(self, name, references):

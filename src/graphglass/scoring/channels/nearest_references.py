@@ -12,6 +12,15 @@ BLOCK = 512  # queries per block of the distance matrix
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
 
 
+def neighbourhood(references: int, spread: float) -> int:
+    """How many nearest references to average: sqrt(references) / spread, at least one.
+
+    The k of a nearest-neighbour density grows with the number of points. A handful of references leaves only the
+    nearest one local; among thousands a single neighbour is noise.
+    """
+    return max(1, round(references**0.5 / spread))
+
+
 def nearest_means(
     metric: Metric, count: int, k: int, units: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

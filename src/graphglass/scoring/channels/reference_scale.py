@@ -78,7 +78,7 @@ def _rows_times(table: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDAr
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
     """Squared Euclidean distances, (rows, references)."""
     out = np.empty((len(rows), len(references)))

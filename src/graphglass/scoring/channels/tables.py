@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.scoring.channels.feature_maps import FeatureMap
-from graphglass.scoring.channels.nearest_references import left_out_means, local_units, nearest_means
+from graphglass.scoring.channels.nearest_references import left_out_means, local_units, nearest_means, neighbourhood
 from graphglass.scoring.channels.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
 from graphglass.scoring.evidence import Evidence
 
@@ -23,15 +23,18 @@ class TableChannel:
     metric : "euclidean" or "whitened-cosine"
         The second gives every principal direction of the references the same weight and compares directions on the
         sphere: which way a graph departs from the average reference, not how far.
-    k : int
+    spread : float
+        Sets k, the neighbours averaged, see
+        :func:`~graphglass.scoring.channels.nearest_references.neighbourhood`.
     locality : float
         Power of the references' local scale that distances are measured in, see
         :func:`~graphglass.scoring.channels.nearest_references.local_units`.
     """
 
-    def __init__(self, name: str, features: FeatureMap, metric: str, k: int, locality: float) -> None:
+    def __init__(self, name: str, features: FeatureMap, metric: str, spread: float, locality: float) -> None:
         self.name = name
-        self.k = k
+        self.spread = spread
+        self.k = 1
         self.features = features
         self.metric = metric
         self.locality = locality
@@ -45,6 +48,7 @@ class TableChannel:
     def _place(self, table: NDArray[np.float64], units: NDArray[np.float64]) -> None:
         """Take a raw reference table and put its rows where queries will be compared with them."""
         self._table, self._units = table, units
+        self.k = neighbourhood(len(table), self.spread)
         if not table.size:
             self._rows = np.zeros((len(table), 0))
             return

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.scoring.channels.counts import Counts, count_keys, overlap, postings
-from graphglass.scoring.channels.nearest_references import left_out_means, local_units, nearest_means
+from graphglass.scoring.channels.nearest_references import left_out_means, local_units, nearest_means, neighbourhood
 from graphglass.scoring.channels.wl_starts import Start
 from graphglass.scoring.evidence import Evidence
 
@@ -25,14 +25,16 @@ class WLChannel:
     name
     start : Start
         What nodes and edges are called at radius 0.
-    k : int
-        Neighbours averaged.
+    spread : float
+        Sets k, the neighbours averaged, see
+        :func:`~graphglass.scoring.channels.nearest_references.neighbourhood`.
     """
 
-    def __init__(self, name: str, start: Start, k: int = 3) -> None:
+    def __init__(self, name: str, start: Start, spread: float = 7.0) -> None:
         self.name = name
         self.start = start
-        self.k = k
+        self.spread = spread
+        self.k = 1
         self._units = np.ones(0)
         self._place([])
 
@@ -59,6 +61,7 @@ class WLChannel:
 
     def fit(self, references: Evidence) -> None:
         self.start.fit(references)
+        self.k = neighbourhood(len(references), self.spread)
         self._units = np.ones(len(references))
         self._place(self._counts(references))
         self._units = local_units(self.leave_one_out(), 0.5)
@@ -82,6 +85,7 @@ class WLChannel:
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         self._units, self.start.cuts = state["units"], state["cuts"]
+        self.k = neighbourhood(len(self._units), self.spread)
         radii = [i for i in range(LEVELS) if f"keys_{i}" in state]
         self._place([Counts(*(state[f"{part}_{i}"] for part in ("offsets", "keys", "values"))) for i in radii])
 
