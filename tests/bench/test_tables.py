@@ -12,6 +12,7 @@ import pytest
 from graphglass.bench import paper_figures
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
+from graphglass.bench.pages import write_pages
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.summary import BEGIN, END, insert, summary_table
 from graphglass.bench.table_model import Row, Table, Value
@@ -184,3 +185,18 @@ def test_insert_between_marks(tmp_path: Path) -> None:
     page.write_text("no marks")
     with pytest.raises(BenchError, match="no place for results"):
         insert("x", page)
+
+
+def test_pages_are_rebuilt_from_records(results: Path) -> None:
+    Results.create(results / "empty", Purpose("lora", "minority"))
+    cell = {"source": "mol", "dataset": "PROTEINS", "seed": 0}
+    write(results / "t", Purpose("transfer", "good-d"), "glass", cell, 61.0, **{"zero-shot": 61.0, "matched": 72.0})
+    names = [path.name for path in write_pages(results)]
+    assert names == ["single-minority.md", "transfer-good-d.md", "summary.md"]
+    page = (results / "single-minority.md").read_text()
+    assert page.count("### single,") == 5  # three metrics, seconds, memory
+    assert page.startswith("# single, protocol minority\n")
+    assert "protocol minority" in (results / "summary.md").read_text()
+    before = page
+    write_pages(results)
+    assert (results / "single-minority.md").read_text() == before

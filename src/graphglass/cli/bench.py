@@ -232,3 +232,12 @@ def plot(
 
     for path in draw(results, output, metric):
         typer.echo(path)
+
+
+@app.command()
+def pages(results: Annotated[Path, typer.Argument(help="A folder above the results folders.")]) -> None:
+    """Write one Markdown page per results folder and a summary, from the records alone."""
+    from graphglass.bench.pages import write_pages
+
+    for path in write_pages(results):
+        typer.echo(path)

@@ -1,0 +1,44 @@
+"""One Markdown page per results folder, and a summary: everything that can be read off the records, in one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphglass.bench.records import Results, result_folders
+from graphglass.bench.summary import summary_table
+from graphglass.bench.tables import LAYOUTS, METRIC_TITLES
+from graphglass.errors import BenchError
+
+
+def write_pages(root: str | Path) -> list[Path]:
+    """Write ``BENCHMARK-PROTOCOL[-flip].md`` into `root` for every folder with records below it, and ``summary.md``."""
+    base = Path(root)
+    written = []
+    for folder in result_folders(base):
+        if not folder.records():
+            continue
+        purpose = folder.purpose
+        path = base / f"{purpose.benchmark}-{purpose.protocol}{'-flip' if purpose.flip else ''}.md"
+        path.write_text(_page(folder))
+        written.append(path)
+    summaries = []
+    for protocol in sorted({folder.purpose.protocol for folder in result_folders(base)}, reverse=True):
+        try:
+            summaries.append(summary_table(base, protocol).render())
+        except BenchError:
+            continue  # a protocol without single-domain results has no summary
+    if summaries:
+        path = base / "summary.md"
+        path.write_text("# Single-domain results in short\n\n" + "\n".join(summaries))
+        written.append(path)
+    return written
+
+
+def _page(results: Results) -> str:
+    """Every metric of a folder; costs are per run, on the machine and under the load of that run."""
+    purpose = results.purpose
+    # Costs are known per cell; the layouts by variant show quality alone.
+    metrics = METRIC_TITLES if purpose.benchmark in ("single", "text") else ("auroc", "auprc", "fpr95")
+    layout = LAYOUTS[purpose.benchmark]
+    parts = [layout(results, metric).render() for metric in metrics]
+    return "\n".join([f"# {purpose.benchmark}, protocol {purpose.title}\n", *parts])
