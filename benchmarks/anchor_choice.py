@@ -39,7 +39,7 @@ def sample(count: int, limit: int) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-root", type=Path)
-    parser.add_argument("--limit", type=int, default=500, help="graphs per dataset at most")
+    parser.add_argument("--limit", type=int, default=250, help="graphs per dataset at most")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--cache", type=Path, help="folder of the embedding cache")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/anchor_choice.json"))

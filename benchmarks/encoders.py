@@ -66,6 +66,7 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
         "fingerprint": encoder.fingerprint.to_json(),
         "prompts": len(prompts),
         "distinct": len(set(prompts)),
+        "load_average": round(os.getloadavg()[0], 1),  # wall-clock rates of a busy machine say little
         "characters": round(float(np.mean([len(query) for query in prompts.queries]))),
         **{key: round(value, 3) for key, value in loaded.items()},
         "prompts_per_second": round(len(prompts) / wall, 1),
@@ -104,6 +105,7 @@ def everything(fields: Path, threads: int) -> dict[str, object]:
         "encode_cpu_seconds": round(spent, 1),
         "cache_seconds": round(cached, 2),
         "cache_mib": round(size / 2**20, 1),
+        "load_average": round(os.getloadavg()[0], 1),
     }
 
 

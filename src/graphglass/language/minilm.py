@@ -54,7 +54,7 @@ class MiniLMEncoder:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(LONGEST)
         options = SessionOptions()
-        options.intra_op_num_threads = threads or int(os.environ.get("OMP_NUM_THREADS") or 0)
+        options.intra_op_num_threads = threads or _environment_threads()
         options.log_severity_level = 3
         weights = load(_verified(folder / "model.safetensors", WEIGHTS_SHA256))
         self._session = InferenceSession(forward_pass(weights), options, providers=["CPUExecutionProvider"])
@@ -145,6 +145,12 @@ def _equal_lengths(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         size = max(1, _TOKENS_PER_BATCH // length)
         for start in range(0, len(members), size):
             yield members[start : start + size]
+
+
+def _environment_threads() -> int:
+    """The first number of ``OMP_NUM_THREADS`` (it may list one per nesting level); 0 lets onnxruntime choose."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdigit() else 0
 
 
 def _package_folder() -> Path:
