@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
-from graphglass.cluster import connect, describe_parts, score, score_parts
+from graphglass.cluster import connect, describe_parts, fit_parts, score, score_parts
 from graphglass.cluster.parts import input_files
 from graphglass.errors import ClusterError, InputError
 
@@ -99,6 +99,13 @@ def test_describe(client, place, mutag, tmp_path):
     describe_parts(client, [place / "parts"], tmp_path)
     nodes = np.concatenate([pq.read_table(tmp_path / f"part-{i}.parquet")["nodes"].to_numpy() for i in range(6)])
     assert np.array_equal(nodes, profile(mutag[:180]).aggregates[:, 0])
+
+
+def test_fitting_on_parts_equals_fitting_on_the_whole(client, place, mutag, queries):
+    together = GLASS(epochs=1).fit(mutag[:180].without_labels())
+    apart = fit_parts(client, GLASS(epochs=1), [place / "parts"])
+    assert apart.encoder_fingerprint() == together.encoder_fingerprint()
+    assert np.array_equal(apart.decision_function(queries), together.decision_function(queries))
 
 
 def test_scores_are_a_lazy_frame(client, place, mutag):

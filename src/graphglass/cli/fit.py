@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from graphglass.cli.clustering import CLUSTER, WORKERS
 from graphglass.cli.reading import STRICT, read_and_report
 
 app = typer.Typer()
@@ -15,7 +16,7 @@ app = typer.Typer()
 
 @app.command()
 def fit(
-    normals: Annotated[Path, typer.Argument(help="Normal graphs, in any format GraphGlass reads.")],
+    normals: Annotated[list[Path], typer.Argument(help="Normal graphs; several parts with --cluster.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Directory the model is written to.")],
     preset: Annotated[str, typer.Option(help="default, or paper for the published recipe.")] = "default",
     encoder: Annotated[str | None, typer.Option(help="Text encoder; `glass encoders` lists them.")] = None,
@@ -24,6 +25,8 @@ def fit(
     seed: Annotated[int, typer.Option(help="Equal seeds give identical models.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted fit, bit for bit.")] = False,
     strict: STRICT = False,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Train on normal graphs and save a model that ranks any graph against them.
 
@@ -31,16 +34,25 @@ def fit(
     """
     from graphglass.detector.estimator import GLASS
     from graphglass.detector.persistence import refuse_unless_writable
+    from graphglass.errors import InputError
 
     refuse_unless_writable(output)
-    graphs = read_and_report(normals, strict=strict)
+    if len(normals) > 1 and cluster is None:
+        raise InputError("Several files are read with --cluster local; without it, name one.")
     checkpoint = output.with_name(output.name + ".checkpoint")
     detector = GLASS(preset, encoder=encoder, domain=domain, epochs=epochs, random_state=seed, verbose=True)
     try:
-        detector.fit(graphs, checkpoint=checkpoint, resume=resume)
+        if cluster is None:
+            detector.fit(read_and_report(normals[0], strict=strict), checkpoint=checkpoint, resume=resume)
+        else:
+            from graphglass.cluster import connect, fit_parts
+
+            with connect(cluster, workers) as client:
+                fit_parts(client, detector, normals, checkpoint=checkpoint, resume=resume)
     except KeyboardInterrupt:
         typer.echo(f"glass: interrupted; the same command with --resume continues from {checkpoint}", err=True)
         raise typer.Exit(130) from None
     detector.save(output)
     shutil.rmtree(checkpoint, ignore_errors=True)
-    typer.echo(f"Fitted on {len(graphs)} graphs and saved to {output}. Rank graphs with: glass score {output} QUERIES")
+    count = len(detector.references_)
+    typer.echo(f"Fitted on {count} graphs and saved to {output}. Rank graphs with: glass score {output} QUERIES")

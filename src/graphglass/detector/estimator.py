@@ -123,13 +123,14 @@ class GLASS(BaseEstimator):
         ----------
         graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
             At least two normal graphs. Class labels on them are ignored. A mapping from domain names to such sets
-            trains one encoder on several domains; their union, compared by structure, is then the reference set.
+            trains one encoder on several domains; their union, compared by structure, is then the reference set. A
+            :class:`graphglass.training.trainer.Domain` brings structure and anchors that are computed already.
         y : ignored
             Present for scikit-learn's signature.
         checkpoint : path, optional
             Directory in which an interrupted training leaves what ``resume=True`` continues from, bit for bit.
         """
-        settings = self._settings()
+        settings = self.resolved()
         text = load_encoder(settings.encoder)
         config = TrainingConfig(
             slices=available_slices(settings.slices, text.dimension),
@@ -140,12 +141,8 @@ class GLASS(BaseEstimator):
             seed=self.random_state,
         )
         options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": self.verbose}
-        sources = {name: _graph_set(part) for name, part in graphs.items()} if isinstance(graphs, Mapping) else {}
-        domains = []
-        for normals in sources.values() or [_graph_set(graphs)]:
-            structure = profile(normals, progress=self.verbose)
-            anchors = text_anchors(text, structure, self.domain, progress=self.verbose)
-            domains.append(Domain(normals, structure, anchors))
+        sources = dict(graphs) if isinstance(graphs, Mapping) else {}
+        domains = [self._domain(part, text) for part in sources.values() or [graphs]]
         count = sum(len(item.graphs) for item in domains)
         if count < 2:
             raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
@@ -156,10 +153,10 @@ class GLASS(BaseEstimator):
         hashes = frozenset(item for part in domains for item in part.graphs.content_hashes())
         self._keep(Views(text, trained, trained.schema, trained.slices, self.domain), settings, hashes)
         if sources:
-            pooled = concatenate([_named(name, part) for name, part in sources.items()])
+            pooled = concatenate([_named(name, part.graphs) for name, part in zip(sources, domains, strict=True)])
             self._refer_to(self.views_.for_any_domain().evidence(pooled), mixed=True)
         else:
-            self._refer_to(self.views_.evidence(domains[0].graphs))
+            self._refer_to(self.views_.evidence_from(domains[0].graphs, domains[0].profile, domains[0].anchors))
         return self
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
@@ -312,7 +309,15 @@ class GLASS(BaseEstimator):
 
     # What follows is shared by fit, load and the reference operations.
 
-    def _settings(self) -> Settings:
+    def _domain(self, graphs: Any, text: TextEncoder) -> Domain:
+        if isinstance(graphs, Domain):
+            return graphs
+        normals = _graph_set(graphs)
+        structure = profile(normals, progress=self.verbose)
+        return Domain(normals, structure, text_anchors(text, structure, self.domain, progress=self.verbose))
+
+    def resolved(self) -> Settings:
+        """Every setting this detector would fit with: the preset and the caller's own choices."""
         if not 0 < self.contamination <= 0.5:
             raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
         params: Mapping[str, Any] = self.get_params()

@@ -48,7 +48,10 @@ class Views:
     def evidence(self, graphs: GraphSet, *, progress: bool = False) -> Evidence:
         """Structure and codes of every graph."""
         structure = profile(graphs, progress=progress)
-        anchors = text_anchors(self.text, structure, self.domain, progress=progress)
+        return self.evidence_from(graphs, structure, text_anchors(self.text, structure, self.domain, progress=progress))
+
+    def evidence_from(self, graphs: GraphSet, structure: StructureProfile, anchors: NDArray[np.float32]) -> Evidence:
+        """The same, where structure and anchors are known already."""
         codes = {f"text:{size}": prefix_slice(anchors, size) for size in self.slices}
         rows = encode_graphs(self.graph, graphs, structure, schema=self.schema)
         codes |= {f"graph:{size}": part for size, part in rows.items()}

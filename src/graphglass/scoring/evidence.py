@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet, concatenate
-from graphglass.structure.profile import StructureProfile
+from graphglass.structure.profile import StructureProfile, join_profiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +44,6 @@ class Evidence:
 
 def join_evidence(parts: Sequence[Evidence]) -> Evidence:
     """Evidence of several sets, one after another; graph ids must be unique."""
-    profiles = [part.profile for part in parts]
-    sizes = np.concatenate([np.diff(item.node_offsets) for item in profiles])
-    structure = StructureProfile(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        *(np.concatenate([getattr(item, name) for item in profiles]) for name in _PROFILE_ROWS),
-    )
     codes = {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes}
+    structure = join_profiles([part.profile for part in parts])
     return Evidence(concatenate([part.graphs for part in parts]), structure, codes)
-
-
-_PROFILE_ROWS = ("descriptors", "aggregates", "sketch", "estimated")

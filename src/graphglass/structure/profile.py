@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,7 +17,7 @@ from graphglass.structure.rayleigh import probe_squares
 from graphglass.structure.schedule import run
 from graphglass.structure.spectrum import DENSE_CLASSES, SKETCH_NAMES, iterate_graphs, sketch_graphs
 
-__all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "profile"]
+__all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "join_profiles", "profile"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,3 +113,13 @@ def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> Structur
     costs = sizes * np.minimum(sizes, DENSE_CLASSES) ** 2 + 50.0 * graphs.edge_counts
     run(measure_some, costs, progress=progress)
     return StructureProfile(nodes, descriptors, aggregates, sketch, estimated)
+
+
+def join_profiles(parts: Sequence[StructureProfile]) -> StructureProfile:
+    """The profiles of several sets, one after another."""
+    sizes = np.concatenate([np.diff(part.node_offsets) for part in parts])
+    rows = ("descriptors", "aggregates", "sketch", "estimated")
+    return StructureProfile(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in rows),
+    )
