@@ -19,8 +19,8 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "structure": 0.5,
     "direction": 0.5,
     "geometry": 0.5,
-    "graph": 0.25,
-    "text": 0.25,
+    "graph": 0.1,
+    "text": 0.1,
 }
 
 
@@ -32,9 +32,9 @@ def training_free_channels() -> list[Channel]:
         WLChannel("pattern:lengths", LengthStart(6)),
         WLChannel("pattern:contrast", ContrastStart(5)),
         TableChannel("size", SizeMap(), "euclidean", spread=2.0, locality=0.0),
-        TableChannel("structure", StructureMap(), "euclidean", spread=7.0, locality=0.5),
-        TableChannel("direction", PropagatedMap(), "whitened-cosine", spread=7.0, locality=0.5),
-        TableChannel("geometry", InvariantMap(), "whitened-cosine", spread=7.0, locality=0.5),
+        TableChannel("structure", StructureMap(), "euclidean", spread=10.0, locality=0.5),
+        TableChannel("direction", PropagatedMap(), "whitened-cosine", spread=10.0, locality=0.5),
+        TableChannel("geometry", InvariantMap(), "whitened-cosine", spread=10.0, locality=0.5),
     ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK = 512  # queries per block of the distance matrix
+KEPT = 4096  # references whose distances to each other stay in memory for the second pass
 
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
 
@@ -39,19 +40,36 @@ def nearest_means(
     return means, chosen
 
 
-def left_out_means(metric: Metric, k: int, units: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same mean for every reference against the others; 0 for a single reference (eq:loo_score)."""
-    count = len(units)
+def left_out_means(
+    metric: Metric, k: int, locality: float, count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same mean for every reference against the others (eq:loo_score), and the units they are measured in.
+
+    The units are the references' own local scales to the power ``locality``. A single reference has no others: 0.
+    """
+    units = np.ones(count)
     if count < 2:
-        return np.zeros(count)
+        return np.zeros(count), units
     k = min(k, count - 1)
-    means = np.empty(count)
-    for first in range(0, count, BLOCK):
-        last = min(first + BLOCK, count)
-        block = metric(first, last) / units
-        block[np.arange(last - first), np.arange(first, last)] = np.inf
-        means[first:last] = smallest(block, k)[0]
-    return means
+    kept: dict[int, NDArray[np.float64]] = {}
+
+    def means() -> NDArray[np.float64]:
+        out = np.empty(count)
+        for first in range(0, count, BLOCK):
+            last = min(first + BLOCK, count)
+            block = kept[first] if first in kept else metric(first, last)
+            if count <= KEPT:
+                kept[first] = block
+            others = block / units
+            others[np.arange(last - first), np.arange(first, last)] = np.inf
+            out[first:last] = smallest(others, k)[0]
+        return out
+
+    plain = means()
+    if locality == 0:
+        return plain, units
+    units = local_units(plain, locality)
+    return means(), units
 
 
 def smallest(block: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.scoring.channels.feature_maps import FeatureMap
-from graphglass.scoring.channels.nearest_references import left_out_means, local_units, nearest_means, neighbourhood
+from graphglass.scoring.channels.nearest_references import left_out_means, nearest_means, neighbourhood
 from graphglass.scoring.channels.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
 from graphglass.scoring.evidence import Evidence
 
@@ -38,16 +38,17 @@ class TableChannel:
         self.features = features
         self.metric = metric
         self.locality = locality
-        self._place(np.zeros((0, 0)), np.ones(0))
+        self._left_out, self._units = np.zeros(0), np.ones(0)
+        self._place(np.zeros((0, 0)))
 
     @property
     def silent(self) -> bool:
         """Whether the references lack what this channel reads."""
         return self._table.shape[1] == 0
 
-    def _place(self, table: NDArray[np.float64], units: NDArray[np.float64]) -> None:
+    def _place(self, table: NDArray[np.float64]) -> None:
         """Take a raw reference table and put its rows where queries will be compared with them."""
-        self._table, self._units = table, units
+        self._table = table
         self.k = neighbourhood(len(table), self.spread)
         if not table.size:
             self._rows = np.zeros((len(table), 0))
@@ -71,24 +72,27 @@ class TableChannel:
 
     def fit(self, references: Evidence) -> None:
         self.features.fit(references)
-        self._place(settled(self.features.table(references)), np.ones(len(references)))
-        self._units = local_units(self.leave_one_out(), self.locality)
+        self._place(settled(self.features.table(references)))
+        self._left_out, self._units = left_out_means(
+            lambda a, b: self._distances(self._rows[a:b]), self.k, self.locality, len(references)
+        )
 
     def distances(self, queries: Evidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         rows = self._put(settled(self.features.table(queries)))
         return nearest_means(lambda a, b: self._distances(rows[a:b]), len(rows), self.k, self._units)
 
     def leave_one_out(self) -> NDArray[np.float64]:
-        return left_out_means(lambda a, b: self._distances(self._rows[a:b]), self.k, self._units)
+        return self._left_out
 
     def state(self) -> dict[str, NDArray[Any]]:
         learned = {f"features_{name}": value for name, value in self.features.state().items()}
-        return {"table": self._table, "units": self._units, **learned}
+        return {"table": self._table, "units": self._units, "left_out": self._left_out, **learned}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         prefix = "features_"
         self.features.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
-        self._place(state["table"], state["units"])
+        self._place(state["table"])
+        self._left_out, self._units = state["left_out"], state["units"]
 
 
 def settled(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.scoring.channels.counts import Counts, count_keys, overlap, postings
-from graphglass.scoring.channels.nearest_references import left_out_means, local_units, nearest_means, neighbourhood
+from graphglass.scoring.channels.nearest_references import left_out_means, nearest_means, neighbourhood
 from graphglass.scoring.channels.wl_starts import Start
 from graphglass.scoring.evidence import Evidence
 
 LEVELS = 4
+LOCALITY = 0.5  # see local_units
 
 
 class WLChannel:
@@ -30,20 +31,21 @@ class WLChannel:
         :func:`~graphglass.scoring.channels.nearest_references.neighbourhood`.
     """
 
-    def __init__(self, name: str, start: Start, spread: float = 7.0) -> None:
+    def __init__(self, name: str, start: Start, spread: float = 10.0) -> None:
         self.name = name
         self.start = start
         self.spread = spread
         self.k = 1
-        self._units = np.ones(0)
-        self._place([])
+        self._left_out, self._units = np.zeros(0), np.ones(0)
+        self._place([], 0)
 
     @property
     def silent(self) -> bool:
         """Whether the references lack what this channel reads."""
         return not self._levels
 
-    def _place(self, levels: list[Counts]) -> None:
+    def _place(self, levels: list[Counts], count: int) -> None:
+        self._count = count
         self._levels = levels
         self._postings = [postings(level) for level in levels]
 
@@ -54,7 +56,7 @@ class WLChannel:
         return [count_keys(evidence.graphs.node_offsets, keys) for keys in neighbourhood_keys(evidence.graphs, *names)]
 
     def _distances(self, queries: list[Counts], first: int, last: int) -> NDArray[np.float64]:
-        out = np.zeros((last - first, len(self._units)))
+        out = np.zeros((last - first, self._count))
         for query, level in zip(queries, self._postings, strict=True):
             out += (1 - overlap(query, level, first, last)) / LEVELS
         return out
@@ -62,19 +64,20 @@ class WLChannel:
     def fit(self, references: Evidence) -> None:
         self.start.fit(references)
         self.k = neighbourhood(len(references), self.spread)
-        self._units = np.ones(len(references))
-        self._place(self._counts(references))
-        self._units = local_units(self.leave_one_out(), 0.5)
+        self._place(self._counts(references), len(references))
+        self._left_out, self._units = left_out_means(
+            lambda a, b: self._distances(self._levels, a, b), self.k, LOCALITY, len(references)
+        )
 
     def distances(self, queries: Evidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         counts = [] if self.silent else self._counts(queries)
         return nearest_means(lambda a, b: self._distances(counts, a, b), len(queries), self.k, self._units)
 
     def leave_one_out(self) -> NDArray[np.float64]:
-        return left_out_means(lambda a, b: self._distances(self._levels, a, b), self.k, self._units)
+        return self._left_out
 
     def state(self) -> dict[str, NDArray[Any]]:
-        arrays: dict[str, NDArray[Any]] = {"units": self._units, "cuts": self.start.cuts}
+        arrays: dict[str, NDArray[Any]] = {"left_out": self._left_out, "units": self._units, "cuts": self.start.cuts}
         for radius, level in enumerate(self._levels):
             arrays |= {
                 f"offsets_{radius}": level.offsets,
@@ -84,10 +87,12 @@ class WLChannel:
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        self._units, self.start.cuts = state["units"], state["cuts"]
+        self._left_out, self._units, self.start.cuts = state["left_out"], state["units"], state["cuts"]
         self.k = neighbourhood(len(self._units), self.spread)
         radii = [i for i in range(LEVELS) if f"keys_{i}" in state]
-        self._place([Counts(*(state[f"{part}_{i}"] for part in ("offsets", "keys", "values"))) for i in radii])
+        self._place(
+            [Counts(*(state[f"{part}_{i}"] for part in ("offsets", "keys", "values"))) for i in radii], len(self._units)
+        )
 
 
 def neighbourhood_keys(
