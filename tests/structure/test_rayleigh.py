@@ -1,7 +1,6 @@
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.special import comb
 from scipy.stats import norm
 

@@ -9,6 +9,7 @@ from graphglass.structure import profile
 from graphglass.structure.components import component_of
 from graphglass.structure.quotient import quotient
 from graphglass.structure.spectrum import DENSE_CLASSES, iterate_graphs, sketch_graphs, whole_spectrum
+from graphglass.structure.tridiagonal import tridiagonal_eigenvalues
 
 NAMES = [
     "one node", "two nodes", "no edges", "clique", "large clique", "star", "large star", "cycle", "large cycle",
@@ -88,3 +89,9 @@ def test_the_sketch_kernel_marks_large_quotients(named, build):
     arrays = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
     sketch_graphs(np.arange(2), *arrays, *tables, 10**9, np.zeros((2, 11)), estimated, large)
     assert large.tolist() == [True, False]  # 301 nodes, but a star has two classes
+
+
+def test_an_empty_matrix_writes_nothing():
+    memory = np.full(3, 7.0)
+    tridiagonal_eigenvalues(memory[1:1], memory[1:1])
+    assert memory.tolist() == [7.0, 7.0, 7.0]

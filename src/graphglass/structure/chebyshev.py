@@ -26,8 +26,8 @@ TOLERANCE = 1e-8
 ROUNDS = 60
 AMPLIFICATION = 1e7  # of the best against the worst direction in one filter: keeps the block well conditioned
 HIGHEST_DEGREE = 200
-MULTIPLY_ADDS = 2**33
-LEAST_STEPS = 256
+MULTIPLY_ADDS = 2**31
+LEAST_STEPS = 64
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -74,6 +74,8 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
 def tridiagonal_eigenvalues(d: Floats, e: Floats) -> None:
     """Replace the diagonal ``d`` by the eigenvalues; ``e[i]`` stands between i - 1 and i and is overwritten."""
     n = len(d)
+    if n == 0:  # a graph without edges has no class; e[-1] would be another array's memory
+        return
     for i in range(1, n):
         e[i - 1] = e[i]
     e[n - 1] = 0.0
