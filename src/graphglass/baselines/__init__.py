@@ -7,13 +7,15 @@ if TYPE_CHECKING:
     from graphglass.baselines.cvtgad import CVTGAD
     from graphglass.baselines.gladc import GLADC
     from graphglass.baselines.glocalkd import GLocalKD
+    from graphglass.baselines.kernels import WLSVM, PropagationForest, PropagationSVM, WLForest
+    from graphglass.baselines.knn import SizeKNN, StructureKNN, WLCosineKNN
     from graphglass.baselines.muse import MUSE
     from graphglass.baselines.ocgin import OCGIN
     from graphglass.baselines.ocgtl import OCGTL
     from graphglass.baselines.signet import SIGNET
     from graphglass.baselines.uniform import UniFORM
 
-# Public name -> module; torch loads with the first method asked for.
+# Public name -> module, loaded on first use: torch comes with the first deep method asked for.
 _HOMES = {
     "CVTGAD": "cvtgad",
     "GLADC": "gladc",
@@ -21,11 +23,34 @@ _HOMES = {
     "MUSE": "muse",
     "OCGIN": "ocgin",
     "OCGTL": "ocgtl",
+    "PropagationForest": "kernels",
+    "PropagationSVM": "kernels",
     "SIGNET": "signet",
+    "SizeKNN": "knn",
+    "StructureKNN": "knn",
     "UniFORM": "uniform",
+    "WLCosineKNN": "knn",
+    "WLForest": "kernels",
+    "WLSVM": "kernels",
 }
 
-__all__ = ["CVTGAD", "GLADC", "MUSE", "OCGIN", "OCGTL", "SIGNET", "GLocalKD", "UniFORM"]
+__all__ = [
+    "CVTGAD",
+    "GLADC",
+    "MUSE",
+    "OCGIN",
+    "OCGTL",
+    "SIGNET",
+    "WLSVM",
+    "GLocalKD",
+    "PropagationForest",
+    "PropagationSVM",
+    "SizeKNN",
+    "StructureKNN",
+    "UniFORM",
+    "WLCosineKNN",
+    "WLForest",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -47,19 +47,22 @@ class ParallelGIN(nn.Module):
         self.biases = nn.Parameter(torch.empty(shape[:2] + shape[3:]).uniform_(-bound, bound))
         self.norms = nn.ModuleList(nn.BatchNorm1d(copies * hidden) for _ in range(layers))
 
-    def _linear(self, x: Tensor, i: int) -> Tensor:
-        """Each network's own linear layer on its own columns, (nodes, copies * hidden)."""
-        split = x.view(-1, self.copies, self.hidden).transpose(0, 1)
-        out = torch.baddbmm(self.biases[i][:, None], split, self.weights[i])  # (copies, nodes, hidden)
-        return out.transpose(0, 1).reshape(len(x), -1)
+    def _apart(self, x: Tensor) -> Tensor:
+        """Each network's own columns, (copies, nodes, hidden)."""
+        return x.view(-1, self.copies, self.hidden).transpose(0, 1)
 
     def forward(self, batch: Batch) -> Tensor:
         """Readouts that sum nodes and join layers, (graphs, copies, layers * hidden)."""
         x, out = batch.features, []
         for i, norm in enumerate(self.norms):
             x = x + spread(batch.adjacency, x)
-            inner = self.enter(x) if i == 0 else self._linear(x, 2 * i - 1)
-            x = F.relu(norm(self._linear(F.relu(inner), 2 * i)))
+            first, second = 2 * i - 1, 2 * i
+            if i == 0:
+                inner = self._apart(self.enter(x))
+            else:
+                inner = torch.baddbmm(self.biases[first][:, None], self._apart(x), self.weights[first])
+            outer = torch.baddbmm(self.biases[second][:, None], F.relu(inner), self.weights[second])
+            x = F.relu(norm(outer.transpose(0, 1).reshape(len(x), -1)))
             out.append(pool(x, batch).view(len(batch), self.copies, self.hidden))
         return torch.cat(out, dim=2)
 
