@@ -94,7 +94,9 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
     assert len(glass("references", model, "list").output.splitlines()) == 2
 
 
-def test_info(place):
+def test_info(place, tmp_path):
+    assert glass("info", place / "model", "--plot", tmp_path / "loss.svg").exit_code == 0
+    assert (tmp_path / "loss.svg").read_text().startswith("<svg xmlns")
     facts = json.loads(glass("info", place / "model", "--json").output)
     assert facts["references"] == 40
     assert facts["epochs"] == 2

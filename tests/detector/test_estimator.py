@@ -3,7 +3,7 @@ import pytest
 from sklearn.base import clone
 
 from graphglass import GLASS
-from graphglass.errors import InputError, NotFittedError, ParameterError, SchemaError
+from graphglass.errors import EncoderError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 
 
@@ -153,6 +153,11 @@ def test_clone_and_params():
 def test_bad_parameters(normals, params, message):
     with pytest.raises(ParameterError, match=message):
         GLASS(**params).fit(normals)
+
+
+def test_a_missing_encoder_says_how_to_get_it(normals, tmp_path):
+    with pytest.raises(EncoderError, match="nobody/nothing"):
+        GLASS(encoder="nobody/nothing").fit(normals)
 
 
 def test_bad_calls(fitted, normals, queries):

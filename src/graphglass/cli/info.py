@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,11 +15,16 @@ app = typer.Typer()
 def info(
     model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Write the training's loss curve to this SVG file.")] = None,
 ) -> None:
     """Print a model's settings, encoders, references and calibration."""
     from graphglass.detector.estimator import GLASS
 
     detector = GLASS.load(model)
+    if plot is not None:
+        from graphglass.report.charts import standalone_loss_curve
+
+        plot.write_text(standalone_loss_curve(detector.history_.loss), encoding="utf-8")
     references, history = detector.references_.graphs, detector.history_
     facts = {
         "preset": detector.preset,

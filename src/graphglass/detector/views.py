@@ -26,7 +26,10 @@ def text_anchors(
 
     References and queries share one phase, so that a text distance speaks of structure and not of roles.
     """
-    return encode_cached(encoder, graphdp(structure, domain=domain, phase="single-reference"), progress=progress)
+    # MiniLM reads whole levels better than digits; the others take numbers as the paper writes them.
+    style = "levels" if encoder.fingerprint.name == "minilm" else "digits"
+    prompts = graphdp(structure, domain=domain, phase="single-reference", style=style)
+    return encode_cached(encoder, prompts, progress=progress)
 
 
 @dataclass(frozen=True)

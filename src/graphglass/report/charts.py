@@ -8,6 +8,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.errors import InputError
+
 _WIDTH, _HEIGHT, _MARGIN = 560, 220, 34
 
 
@@ -86,6 +88,15 @@ def loss_curve(losses: Sequence[float]) -> str:
         f'y="{_HEIGHT - _MARGIN + 14}">epoch {len(values)}, loss {values[-1]:.3g}</text>'
     )
     return f'{_open("Training loss by epoch")}<polyline class="curve" points="{points}"/>{labels}</svg>'
+
+
+def standalone_loss_curve(losses: Sequence[float]) -> str:
+    """The same as a file of its own."""
+    if not losses:
+        raise InputError("This model was not trained for any epoch; there is no loss to plot.")
+    style = "text{font:12px sans-serif;fill:#56616f}.curve{fill:none;stroke:#1f5c9e;stroke-width:2}"
+    opened = f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}"'
+    return loss_curve(losses).replace("<svg", opened, 1).replace(">", f"><style>{style}</style>", 1)
 
 
 def _open(label: str) -> str:

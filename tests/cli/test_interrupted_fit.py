@@ -1,0 +1,38 @@
+"""Ctrl-C during a real `glass fit`, then --resume."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from typer.testing import CliRunner
+
+from graphglass import write_json_lines
+from graphglass.cli.app import app
+
+
+def fingerprint(model):
+    result = CliRunner().invoke(app, ["info", str(model), "--json"])
+    return json.loads(result.output)["encoder fingerprint"]
+
+
+def test_resume_continues_to_the_same_bits(tmp_path, normals):
+    write_json_lines(normals, tmp_path / "normals.jsonl")
+    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), "--epochs", "24", "-o"]
+    # The first run is cut as soon as its first checkpoint is on disk.
+    process = subprocess.Popen([*command, str(tmp_path / "cut")], stderr=subprocess.PIPE, env={**os.environ})
+    checkpoint = tmp_path / "cut.checkpoint"
+    deadline = time.monotonic() + 300
+    while process.poll() is None and time.monotonic() < deadline and not any(checkpoint.glob("*")):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert b"--resume" in errors
+    assert not (tmp_path / "cut").exists()
+    subprocess.run([*command, str(tmp_path / "cut"), "--resume"], check=True, capture_output=True)
+    assert not checkpoint.exists()
+    subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
+    assert fingerprint(tmp_path / "cut") == fingerprint(tmp_path / "whole")
