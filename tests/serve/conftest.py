@@ -1,4 +1,12 @@
+import shutil
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 
 from graphglass import GLASS
@@ -24,8 +32,6 @@ def model(tmp_path_factory, normals):
 @pytest.fixture
 def own_model(tmp_path, model):
     """A copy a test may change."""
-    import shutil
-
     shutil.copytree(model, tmp_path / "model")
     return tmp_path / "model"
 
@@ -51,3 +57,27 @@ def ring():
         return body if name is None else {**body, "id": name}
 
     return record
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """A context that answers on loopback with a real HTTP server, and gives its address."""
+
+    @contextmanager
+    def context(application):
+        listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        for _ in range(600):
+            if server.started:
+                break
+            time.sleep(0.05)
+        assert httpx.get(f"{address}/healthz").text == "ok"
+        yield address
+        server.should_exit = True
+        thread.join(30)
+        listener.close()
+
+    return context

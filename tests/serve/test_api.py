@@ -40,6 +40,17 @@ def test_repeated_ids_are_told_apart(limits):
     assert [item.position for item in rejected] == [1]
 
 
+def test_positions_count_over_the_whole_request(limits):
+    request = schemas.Graphs(graphs=[{"nodes": 2, "edges": []}], smiles=[{"smiles": "C((", "id": "torn"}])
+    _, rejected = read_request(request, limits)
+    assert [(item.position, item.id) for item in rejected] == [(1, "torn")]
+
+
+def test_names_stay_apart_even_from_names_like_ours(limits):
+    request = schemas.Graphs(smiles=[{"smiles": "C", "id": name} for name in ("x", "x", "x (2)", "x")])
+    assert read_request(request, limits)[0].ids == ("x", "x (3)", "x (2)", "x (4)")
+
+
 def test_molecules_need_a_model_of_molecules(client):
     answer = client.post("/v1/score", json={"smiles": ["CCO"]})
     assert answer.status_code == 422
@@ -63,6 +74,7 @@ def test_model_map_and_references(client, normals):
     facts = client.get("/v1/model").json()
     assert facts["references"] == 40
     assert facts["carries"] == []
+    assert facts["graphs_per_request"] == 64
     placed = client.get("/v1/map").json()
     assert placed["ids"] == list(normals.ids)
     listed = client.get("/v1/references", params={"offset": 5, "limit": 3}).json()
@@ -84,9 +96,11 @@ def test_references_change_durably_with_an_audit_log(own_model, ring, limits):
         assert client.delete("/v1/references", params={"id": "wheel"}).json()["total"] == 40
         assert client.delete("/v1/references", params={"id": "wheel"}).status_code == 422
     entries = [json.loads(line) for line in own_model.with_name("model.references-audit.log").read_text().splitlines()]
-    assert [(entry["action"], entry["ids"], entry["references"]) for entry in entries] == [
-        ("add", ["wheel"], 41),
-        ("remove", ["wheel"], 40),
+    assert [(entry["stage"], entry["action"], entry["ids"], entry["references"]) for entry in entries] == [
+        ("begun", "add", ["wheel"], 40),
+        ("done", "add", ["wheel"], 41),
+        ("begun", "remove", ["wheel"], 41),
+        ("done", "remove", ["wheel"], 40),
     ]
 
 
@@ -96,13 +110,16 @@ def test_a_failed_save_changes_nothing(own_model, monkeypatch, ring, limits):
     def full(self, path):
         from graphglass.errors import ArtifactError
 
-        raise ArtifactError("No space left on device")
+        raise ArtifactError("Could not write /secret/place: no space left on device")
 
     monkeypatch.setattr(GLASS, "save", full)
     with TestClient(create_app(service, limits=limits)) as client:
         answer = client.post("/v1/references", json={"graphs": [ring(30, "wheel")]})
-        assert answer.status_code == 422
+        assert answer.status_code == 500
+        assert "secret" not in answer.text
         assert client.get("/v1/model").json()["references"] == 40
+    log = own_model.with_name("model.references-audit.log").read_text().splitlines()
+    assert [json.loads(line)["stage"] for line in log] == ["begun", "failed"]
 
 
 def test_health_metrics_and_headers(client, ring):

@@ -23,7 +23,7 @@ def serve(
 ) -> None:
     """Serve a model: POST /v1/score, /v1/explain, the references, metrics, and the inspector at /."""
     from graphglass.errors import MissingExtraError, ServeError
-    from graphglass.serve.auth import check_address, read_token
+    from graphglass.serve.auth import LOOPBACK_NAMES, check_address, read_token
 
     try:
         import uvicorn
@@ -36,11 +36,12 @@ def serve(
     check_address(host, token)
     service = Service(model, summary=summary, source_prior=source_prior)
     service.ready()  # compiled kernels load now, not during the first request
-    application = create_app(service, token=token)
+    # Without a token the service is for this machine alone, whatever name a browser was told to call it by.
+    application = create_app(service, token=token, hosts=LOOPBACK_NAMES if token is None else None)
     typer.echo(f"Serving {model} at http://{host}:{port}/ (Ctrl-C stops)", err=True)
     config = uvicorn.Config(
         application, host=host, port=port, log_level="warning", limit_concurrency=2048, timeout_keep_alive=15,
-        server_header=False,
+        server_header=False, ws="none",
     )  # fmt: skip
     try:
         uvicorn.Server(config).run()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
@@ -17,41 +17,54 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from graphglass import __version__
-from graphglass.errors import GlassError, InputError
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.errors import GlassError, InputError, MissingExtraError
 from graphglass.serve import schemas
-from graphglass.serve.auth import allowed
+from graphglass.serve.answers import add_request, explain_request, score_requests
 from graphglass.serve.batcher import Batcher, BusyError
-from graphglass.serve.drawings import drawing
-from graphglass.serve.limits import BodyLimit, ServeLimits
+from graphglass.serve.body_limit import BodyLimit
+from graphglass.serve.guard import Guard
+from graphglass.serve.limits import ServeLimits
 from graphglass.serve.metrics import Metrics
 from graphglass.serve.problems import problem_response
-from graphglass.serve.reading import read_request
+from graphglass.serve.reading import request_size
 from graphglass.serve.service import Service
 
-OPEN_ROUTES = ("/healthz", "/readyz")
+logger = logging.getLogger("graphglass.serve")
+
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"description": text, "content": {"application/problem+json": {}}}
-    for code, text in ((400, "Bad request"), (401, "No token"), (413, "Too large"), (422, "Cannot be used"),
-                       (429, "Too many requests"), (503, "Too slow"))
+    for code, text in ((400, "Bad request"), (401, "No token"), (408, "Too slow a body"), (413, "Too large"),
+                       (421, "Another host"), (422, "Cannot be used"), (429, "Too many requests"),
+                       (500, "Failed"), (503, "Too slow"))
 }  # fmt: skip
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 
 
-def create_app(service: Service, *, token: str | None = None, limits: ServeLimits | None = None) -> FastAPI:
-    """The application around one service."""
+def create_app(
+    service: Service,
+    *,
+    token: str | None = None,
+    limits: ServeLimits | None = None,
+    hosts: Collection[str] | None = None,
+) -> FastAPI:
+    """The application around one service.
+
+    Parameters
+    ----------
+    service : Service
+    token : str, optional
+        Needed by clients if given.
+    limits : ServeLimits, optional
+    hosts : collection of str, optional
+        Host names the service may be called by; any if absent.
+    """
     bounds = limits or ServeLimits()
     metrics = Metrics()
-    batcher = Batcher(service.score, batch_graphs=bounds.batch_graphs, waiting=bounds.waiting)
+    batcher = Batcher(
+        partial(score_requests, service, bounds),
+        size=request_size,
+        batch_graphs=bounds.batch_graphs,
+        waiting=bounds.waiting,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -69,49 +82,34 @@ def create_app(service: Service, *, token: str | None = None, limits: ServeLimit
         responses=PROBLEMS,
     )
     app.state.batcher, app.state.metrics = batcher, metrics
-    _add_guards(app, metrics, token)
-    app.add_middleware(BodyLimit, limit=bounds.body_bytes)
+    metrics.references.set(service.facts()["references"])
+    _tell_problems(app)
+    app.add_middleware(BodyLimit, limits=bounds)
+    app.add_middleware(Guard, metrics=metrics, token=token, hosts=hosts)
 
     async def timely(work: Awaitable[Any]) -> Any:
         metrics.waiting.set(batcher.waiting)
-        return await asyncio.wait_for(work, bounds.seconds)
+        async with asyncio.timeout(bounds.seconds):
+            return await work
 
-    def readable(request: schemas.Graphs) -> tuple[GraphSet, list[schemas.Rejected]]:
-        graphs, rejected = read_request(request, bounds)
-        metrics.rejected.inc(len(rejected))
-        if len(graphs):
-            service.check(graphs)
-        return graphs, rejected
-
-    def one(request: schemas.Graphs) -> tuple[GraphSet, list[schemas.Rejected]]:
-        graphs, rejected = readable(request)
-        if len(graphs) != 1:
-            reasons = "; ".join(item.reason for item in rejected)
-            raise InputError(f"One graph is explained at a time, found {len(graphs)} to read. {reasons}".strip())
-        return graphs, rejected
-
-    @app.post("/v1/score")
-    async def score(request: schemas.ScoreRequest) -> schemas.ScoreAnswer:
+    @app.post("/v1/score", response_model=schemas.ScoreAnswer)
+    async def score(request: schemas.ScoreRequest) -> Response:
         """Score and rank graphs. Records that cannot be read are listed with the reason; the rest goes on."""
-        graphs, rejected = await asyncio.to_thread(readable, request)
-        results: list[schemas.Scored] = []
-        if len(graphs):
-            scores = await timely(batcher.scores(service.comparable(graphs)))
-            results = _scored(service, graphs, scores, request.alpha)
-            metrics.graphs.inc(len(graphs))
-            metrics.flagged.inc(sum(bool(item.flagged) for item in results))
-        return schemas.ScoreAnswer(results=results, rejected=rejected, model=service.fingerprint)
+        answer: schemas.ScoreAnswer = await timely(batcher.answer(request))
+        metrics.graphs.inc(len(answer.results))
+        metrics.rejected.inc(len(answer.rejected))
+        metrics.flagged.inc(sum(bool(item.flagged) for item in answer.results))
+        return Response(answer.model_dump_json(), media_type="application/json")
 
     @app.post("/v1/explain")
     async def explain(request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
         """Say why one graph has its score. Where a private summary is served, only channel contributions are told."""
-        graphs, rejected = await asyncio.to_thread(one, request)
-        return await timely(batcher.run(_explained, service, graphs, request, rejected))
+        return await timely(batcher.run(explain_request, service, bounds, request))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
         """What is served."""
-        return schemas.ModelAnswer(**service.facts())
+        return schemas.ModelAnswer(**service.facts(), graphs_per_request=bounds.graphs)
 
     @app.get("/v1/map")
     async def reference_map() -> schemas.MapAnswer:
@@ -130,12 +128,9 @@ def create_app(service: Service, *, token: str | None = None, limits: ServeLimit
     @app.post("/v1/references", status_code=201)
     async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:
         """Add trusted normal graphs; the change is on disk and in the audit log when this answers."""
-        graphs, rejected = await asyncio.to_thread(readable, request)
-        if not len(graphs):
-            raise InputError("; ".join(item.reason for item in rejected) or "Send at least one graph to add.")
-        total = await timely(batcher.run(service.add, graphs.without_labels()))
-        metrics.references.set(total)
-        return schemas.ChangeAnswer(total=total, changed=list(graphs.ids), rejected=rejected)
+        answer: schemas.ChangeAnswer = await timely(batcher.run(add_request, service, bounds, request))
+        metrics.references.set(answer.total)
+        return answer
 
     @app.delete("/v1/references")
     async def remove_references(
@@ -173,26 +168,8 @@ def create_app(service: Service, *, token: str | None = None, limits: ServeLimit
     return app
 
 
-def _add_guards(app: FastAPI, metrics: Metrics, token: str | None) -> None:
-    """Security headers, the token, counting, and errors as problems."""
-
-    @app.middleware("http")
-    async def guard(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-        start = time.perf_counter()
-        path = request.url.path
-        is_data = path.startswith("/v1/") or path in ("/metrics", "/openapi.json", "/docs")
-        if token is not None and is_data and not allowed(request.headers.get("authorization"), token):
-            response: Response = problem_response(401, "Send the token as 'Authorization: Bearer TOKEN'.")
-            response.headers["WWW-Authenticate"] = "Bearer"
-        else:
-            response = await call_next(request)
-        route = path if is_data or path in OPEN_ROUTES else "/"
-        known = response.status_code != 404
-        metrics.requests.labels(route if known else "other", str(response.status_code)).inc()
-        metrics.seconds.labels(route if known else "other").observe(time.perf_counter() - start)
-        for name, value in HEADERS.items():
-            response.headers[name] = value
-        return response
+def _tell_problems(app: FastAPI) -> None:
+    """Expected errors as problems."""
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
@@ -204,9 +181,16 @@ def _add_guards(app: FastAPI, metrics: Metrics, token: str | None) -> None:
     async def refused(_: Request, error: HTTPException) -> Response:
         return problem_response(error.status_code, str(error.detail), dict(error.headers or {}))
 
-    @app.exception_handler(GlassError)
+    @app.exception_handler(InputError)
+    @app.exception_handler(MissingExtraError)
     async def unusable(_: Request, error: GlassError) -> Response:
         return problem_response(422, str(error))
+
+    @app.exception_handler(GlassError)
+    async def failed(_: Request, error: GlassError) -> Response:
+        # These speak of files and settings of the service: for its owner, not for its clients.
+        logger.error("%s: %s", type(error).__name__, error)
+        return problem_response(500, "The service could not do this and changed nothing; its log says why.")
 
     @app.exception_handler(BusyError)
     async def busy(_: Request, __: BusyError) -> Response:
@@ -215,56 +199,3 @@ def _add_guards(app: FastAPI, metrics: Metrics, token: str | None) -> None:
     @app.exception_handler(TimeoutError)
     async def slow(_: Request, __: TimeoutError) -> Response:
         return problem_response(503, "The answer took too long. Send fewer or smaller graphs.", {"Retry-After": "5"})
-
-    @app.exception_handler(Exception)
-    async def broken(_: Request, __: Exception) -> Response:
-        return problem_response(500, "The service failed on this request; its log says why.")
-
-
-def _scored(service: Service, graphs: GraphSet, scores: Any, alpha: float) -> list[schemas.Scored]:
-    p_values = service.p_values(scores)
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return [
-        schemas.Scored(
-            id=name,
-            score=float(scores[i]),
-            rank=int(ranks[i]),
-            p_value=None if p_values is None else float(p_values[i]),
-            flagged=None if p_values is None else bool(p_values[i] <= alpha),
-            nodes=int(graphs.sizes[i]),
-            edges=int(graphs.edge_counts[i]),
-        )
-        for i, name in enumerate(graphs.ids)
-    ]
-
-
-def _explained(
-    service: Service, graph: GraphSet, request: schemas.ExplainRequest, rejected: list[schemas.Rejected]
-) -> schemas.ExplainAnswer:
-    graph = graph.without_labels()
-    if service.detector is None:
-        contributions = service.contributions(graph)
-        return schemas.ExplainAnswer(
-            id=graph.ids[0], score=sum(contributions.values()), p_value=None, contributions=contributions,
-            drawing=drawing(graph), neighbours=[], fields=[], place=None, rejected=rejected,
-        )  # fmt: skip
-    told, place = service.explain(graph, request.neighbours, request.nodes)
-    return schemas.ExplainAnswer(
-        id=told.id,
-        score=told.score,
-        p_value=told.p_value,
-        contributions=dict(told.contributions),
-        drawing=drawing(graph, told.node_attribution if request.nodes else None),
-        neighbours=[
-            schemas.NeighbourAnswer(id=item.id, similarity=item.similarity, drawing=drawing(service.reference(item.id)))
-            for item in told.neighbours
-        ],
-        fields=[schemas.FieldAnswer(**_field(item)) for item in told.fields],
-        place=place,
-        rejected=rejected,
-    )
-
-
-def _field(item: Any) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in schemas.FieldAnswer.model_fields}

@@ -1,4 +1,4 @@
-"""The audit log: one line per change of the references, written before the change is answered."""
+"""The audit log: what was asked of the references before it is done, and how it ended before it is answered."""
 
 from __future__ import annotations
 
@@ -11,10 +11,23 @@ from pathlib import Path
 AUDIT = "references-audit.log"
 
 
-def record_change(model: Path, action: str, ids: Sequence[str], references: int) -> None:
-    """Append who-changed-what to the log beside the model, and make it durable. Graph content is not logged."""
+def record_change(model: Path, stage: str, action: str, ids: Sequence[str], references: int) -> None:
+    """Append a line to the log beside the model, and make it durable. Graph content is not logged.
+
+    Parameters
+    ----------
+    model : Path
+    stage : {"begun", "done", "failed"}
+        A change that was begun and neither done nor failed was cut off by a crash: the model holds it or it does not.
+    action : {"add", "remove"}
+    ids : sequence of str
+        The references in question.
+    references : int
+        How many there are at this stage.
+    """
     entry = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "stage": stage,
         "action": action,
         "ids": list(ids),
         "references": references,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphglass.errors import ServeError
 
+LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
 _SHORTEST = 16
 
 
@@ -32,6 +33,13 @@ def check_address(host: str, token: str | None) -> None:
         raise ServeError(
             f"{host} can be reached from other machines. Give --token-file, or serve on 127.0.0.1 behind a proxy."
         )
+
+
+def host_of(header: str) -> str:
+    """The name in a Host header, without port and brackets."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0].lower()
 
 
 def allowed(header: str | None, token: str) -> bool:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphglass.graphs.graph_set import GraphSet, concatenate
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
 
 
 class BusyError(Exception):
@@ -19,42 +17,60 @@ class BusyError(Exception):
 
 
 @dataclass
-class _Waiting:
-    graphs: GraphSet
-    answer: asyncio.Future[NDArray[np.float64]]
+class _Waiting(Generic[Asked, Answer]):
+    asked: Asked
+    answer: asyncio.Future[Answer]
 
 
-class Batcher:
-    """Collects graphs of waiting requests and scores them together.
+class Batcher(Generic[Asked, Answer]):
+    """Collects waiting requests and answers them together.
 
-    While one batch is being scored the next one gathers, so a lone request waits for nothing and many requests share
+    While one batch is being worked on the next one gathers, so a lone request waits for nothing and many requests share
     the cost. A graph's score does not depend on its batch, so sharing is invisible.
+
+    Parameters
+    ----------
+    work : callable
+        Takes the requests of a batch and gives each an answer, or the exception to raise for it.
+    size : callable
+        How many graphs a request brings.
+    batch_graphs : int
+        Graphs after which a batch is full.
+    waiting : int
+        Requests in line before new ones are turned away.
     """
 
-    def __init__(self, score: Callable[[GraphSet], NDArray[np.float64]], *, batch_graphs: int, waiting: int) -> None:
-        self._score = score
-        self._batch_graphs = batch_graphs
-        self._line: asyncio.Queue[_Waiting] = asyncio.Queue(maxsize=waiting)
+    def __init__(
+        self,
+        work: Callable[[Sequence[Asked]], Sequence[Answer | Exception]],
+        *,
+        size: Callable[[Asked], int],
+        batch_graphs: int,
+        waiting: int,
+    ) -> None:
+        self._work_on, self._size, self._batch_graphs, self._most = work, size, batch_graphs, waiting
+        self._line: asyncio.Queue[_Waiting[Asked, Answer]] = asyncio.Queue(maxsize=waiting)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="glass")
         self._task: asyncio.Task[None] | None = None
+        self._others = 0
         self.batches = 0
 
     @property
     def waiting(self) -> int:
         """Requests in line."""
-        return self._line.qsize()
+        return self._line.qsize() + self._others
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._work())
+        self._task = asyncio.create_task(self._gather())
 
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
         self._thread.shutdown(wait=True, cancel_futures=True)
 
-    async def scores(self, graphs: GraphSet) -> NDArray[np.float64]:
-        """Scores of these graphs, computed together with whatever else is waiting."""
-        waiting = _Waiting(graphs, asyncio.get_running_loop().create_future())
+    async def answer(self, asked: Asked) -> Answer:
+        """The answer to one request, worked out together with whatever else is waiting."""
+        waiting = _Waiting[Asked, Answer](asked, asyncio.get_running_loop().create_future())
         try:
             self._line.put_nowait(waiting)
         except asyncio.QueueFull as error:
@@ -63,33 +79,38 @@ class Batcher:
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Do something else with the model, never at the same time as a batch."""
+        if self._others >= self._most:
+            raise BusyError
+        self._others += 1
+        try:
+            return await self._in_thread(function, *arguments)
+        finally:
+            self._others -= 1
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
-    async def _work(self) -> None:
+    async def _gather(self) -> None:
         while True:
             batch = [await self._line.get()]
-            count = len(batch[0].graphs)
+            count = self._size(batch[0].asked)
             while not self._line.empty() and count < self._batch_graphs:
                 batch.append(self._line.get_nowait())
-                count += len(batch[-1].graphs)
+                count += self._size(batch[-1].asked)
             batch = [item for item in batch if not item.answer.done()]  # a client may have given up
             if batch:
                 await self._answer(batch)
 
-    async def _answer(self, batch: list[_Waiting]) -> None:
+    async def _answer(self, batch: list[_Waiting[Asked, Answer]]) -> None:
         self.batches += 1
         try:
-            scores = await self.run(lambda: self._score(concatenate([item.graphs for item in batch])))
+            answers = await self._in_thread(self._work_on, [item.asked for item in batch])
         except Exception as error:
-            if len(batch) > 1:
-                # One request must not take the others down with it.
-                for item in batch:
-                    await self._answer([item])
-                return
-            if not batch[0].answer.done():
-                batch[0].answer.set_exception(error)
-            return
-        ends = np.cumsum([len(item.graphs) for item in batch])
-        for item, part in zip(batch, np.split(scores, ends[:-1]), strict=True):
-            if not item.answer.done():
-                item.answer.set_result(part)
+            answers = [error] * len(batch)
+        for item, answer in zip(batch, answers, strict=True):
+            if item.answer.done():
+                continue
+            if isinstance(answer, Exception):
+                item.answer.set_exception(answer)
+            else:
+                item.answer.set_result(answer)

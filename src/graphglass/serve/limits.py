@@ -1,12 +1,10 @@
-"""What one request may cost, and the middleware that enforces it on streamed bytes."""
+"""What one request may cost, and what all may cost together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from graphglass.graphs.limits import Limits
-from graphglass.serve.problems import problem_response
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,9 @@ class ServeLimits:
     batch_graphs : int
         Graphs scored together.
     seconds : float
-        Longest a request waits for its answer.
+        Longest a request waits for its answer, and longest its body may take to arrive.
+    held_bytes : int
+        Bodies of all requests together, so that many large ones cannot fill the memory.
     """
 
     body_bytes: int = 8 << 20
@@ -34,6 +34,7 @@ class ServeLimits:
     waiting: int = 1024
     batch_graphs: int = 512
     seconds: float = 60.0
+    held_bytes: int = 256 << 20
 
     @property
     def reading(self) -> Limits:
@@ -46,36 +47,3 @@ class ServeLimits:
             max_edges_per_graph=self.edges,
             max_record_bytes=self.body_bytes,
         )
-
-
-class BodyLimit:
-    """ASGI middleware: a body past the limit gets 413, whatever its Content-Length claims."""
-
-    def __init__(self, app: Any, limit: int) -> None:
-        self.app = app
-        self.limit = limit
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        seen, over, answered = 0, False, False
-
-        async def counted() -> Any:
-            nonlocal seen, over
-            message = await receive()
-            seen += len(message.get("body", b""))
-            over = over or seen > self.limit
-            return {"type": "http.disconnect"} if over else message
-
-        async def sending(message: Any) -> None:
-            # Whatever the application makes of a body that broke off, the client is told the real reason, once.
-            nonlocal answered
-            if not over:
-                await send(message)
-            elif not answered:
-                answered = True
-                detail = f"A request body may have {self.limit} bytes. Send fewer graphs at a time."
-                await problem_response(413, detail)(scope, receive, send)
-
-        await self.app(scope, counted, sending)

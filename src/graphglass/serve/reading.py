@@ -3,53 +3,112 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from graphglass.errors import LimitError
+from graphglass.errors import GraphError, LimitError
 from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
 from graphglass.serve import schemas
 from graphglass.serve.limits import ServeLimits
 
 
-def read_request(request: schemas.Graphs, bounds: ServeLimits) -> tuple[GraphSet, list[schemas.Rejected]]:
-    """Node-link records, then molecules, in the order of the request; ids are made unique."""
-    count = len(request.graphs) + len(request.smiles)
+@dataclass(frozen=True)
+class Share:
+    """Rows ``start:stop`` of a set belong to one request, under these names."""
+
+    start: int
+    stop: int
+    names: tuple[str, ...]
+    rejected: list[schemas.Rejected]
+
+
+def request_size(request: schemas.Graphs) -> int:
+    """Records of a request, readable or not."""
+    return len(request.graphs) + len(request.smiles)
+
+
+def check_size(request: schemas.Graphs, bounds: ServeLimits) -> None:
+    """Refuse a request of too many records before any is read."""
+    count = request_size(request)
     if count > bounds.graphs:
         raise LimitError(f"A request may hold {bounds.graphs} graphs, found {count}. Send them in several requests.")
+
+
+def read_request(request: schemas.Graphs, bounds: ServeLimits) -> tuple[GraphSet, list[schemas.Rejected]]:
+    """Node-link records, then molecules, in the order of the request; ids are made unique."""
+    check_size(request, bounds)
     parts: list[GraphSet] = []
+    names: list[str] = []
     rejected: list[schemas.Rejected] = []
     if request.graphs:
-        _read(request.graphs, parts, rejected, bounds, None)
+        result = read_report(request.graphs, format="json-lines", limits=bounds.reading)
+        rejected += [_rejected(item.position, item.id, item.reason) for item in result.rejects]
+        _check_text(result.graphs)
+        parts.append(result.graphs)
+        names += result.graphs.ids
     if request.smiles:
-        molecules = [schemas.Molecule(smiles=item) if isinstance(item, str) else item for item in request.smiles]
-        _read([item.smiles for item in molecules], parts, rejected, bounds, [item.id for item in molecules])
-    graphs = concatenate(parts)
-    return replace(graphs, ids=_unique(graphs.ids)), rejected
+        graphs, (share,) = read_molecules([request], bounds.reading)
+        before = len(request.graphs)
+        rejected += [item.model_copy(update={"position": before + item.position}) for item in share.rejected]
+        parts.append(graphs)
+        names += share.names
+    return replace(concatenate(parts), ids=_unique(names)), rejected
 
 
-def _read(
-    content: Sequence[Any],
-    parts: list[GraphSet],
-    rejected: list[schemas.Rejected],
-    bounds: ServeLimits,
-    names: list[str | None] | None,
-) -> None:
-    result = read_report(list(content), format="json-lines" if names is None else "smi", limits=bounds.reading)
-    left_out = {item.position for item in result.rejects}
-    rejected += [schemas.Rejected(position=item.position, id=item.id, reason=item.reason) for item in result.rejects]
-    graphs = result.graphs
-    if names is not None:
-        kept = [place for place in range(len(content)) if place not in left_out]
-        graphs = replace(graphs, ids=tuple(names[place] or content[place][:200] for place in kept))
-    parts.append(graphs)
+def read_molecules(requests: Sequence[schemas.Graphs], limits: Limits) -> tuple[GraphSet, list[Share]]:
+    """The molecules of several requests at once, since most of a small read is its fixed cost.
+
+    Every molecule carries the same labels and attributes, so what one request gets does not depend on the others.
+    """
+    molecules = [[_molecule(item) for item in request.smiles] for request in requests]
+    flat = [item.smiles for part in molecules for item in part]
+    result = read_report(flat, format="smi", limits=limits)
+    reasons = {item.position: item.reason for item in result.rejects}
+    shares: list[Share] = []
+    place = row = 0
+    for part in molecules:
+        kept, rejected = [], []
+        for position, item in enumerate(part):
+            name = item.id or item.smiles[:200]
+            if place in reasons:
+                rejected.append(_rejected(position, name, reasons[place]))
+            else:
+                kept.append(name)
+            place += 1
+        shares.append(Share(row, row + len(kept), _unique(kept), rejected))
+        row += len(kept)
+    return result.graphs, shares
+
+
+def _molecule(item: str | schemas.Molecule) -> schemas.Molecule:
+    return schemas.Molecule.model_construct(smiles=item, id=None) if isinstance(item, str) else item
+
+
+def _rejected(position: int, name: str, reason: str) -> schemas.Rejected:
+    return schemas.Rejected(position=position, id=_sendable(name)[:200], reason=_sendable(reason)[:500])
+
+
+def _check_text(graphs: GraphSet) -> None:
+    """Refuse half of a surrogate pair: JSON can spell one, but no answer could carry it back."""
+    nodes = [] if graphs.node_names is None else graphs.node_names.tolist()
+    for texts in (graphs.ids, graphs.attribute_names, graphs.label_names.values(), nodes):
+        joined = "".join(texts)
+        if joined != _sendable(joined):
+            raise GraphError("Names and labels must be valid Unicode text, found half of a surrogate pair.")
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _unique(ids: Sequence[str]) -> tuple[str, ...]:
+    taken, unique = set(ids), []
     seen: dict[str, int] = {}
-    unique = []
     for name in ids:
-        seen[name] = seen.get(name, 0) + 1
-        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        count = seen.get(name, 0) + 1
+        while count > 1 and f"{name} ({count})" in taken:
+            count += 1
+        seen[name] = count
+        unique.append(name if count == 1 else f"{name} ({count})")
     return tuple(unique)

@@ -40,7 +40,7 @@ class ExplainRequest(Graphs):
 
 
 class Rejected(BaseModel):
-    position: int
+    position: int = Field(description="Counted from 0 over the request: node-link records, then molecules.")
     id: str
     reason: str
 
@@ -131,3 +131,4 @@ class ModelAnswer(BaseModel):
     smallest_p_value: float | None
     carries: list[str]
     fingerprint: str
+    graphs_per_request: int

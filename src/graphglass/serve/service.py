@@ -70,6 +70,13 @@ class Service:
         else:
             self.views.schema.layout(graphs)
 
+    def completed(self, graphs: GraphSet) -> GraphSet:
+        """Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others."""
+        labelled = self.detector is not None and self.detector.scorer_.schema[1]
+        if labelled and graphs.edge_labels is None and not graphs.edge_count:
+            return replace(graphs, edge_labels=np.zeros(0, np.int64))
+        return graphs
+
     def comparable(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the one form that batches of several requests can share."""
         graphs = replace(graphs.without_labels(), node_names=None)
@@ -146,10 +153,16 @@ class Service:
         return self._change("remove", ids, lambda detector: detector.remove_references(ids))
 
     def _change(self, action: str, ids: Sequence[str], apply: Any) -> int:
-        changed = copy.copy(self._with_references("Changing references"))
+        current = self._with_references("Changing references")
+        changed = copy.copy(current)
         apply(changed)
-        changed.save(self.path)
-        record_change(self.path, action, ids, len(changed.references_))
+        record_change(self.path, "begun", action, ids, len(current.references_))
+        try:
+            changed.save(self.path)
+        except BaseException:
+            record_change(self.path, "failed", action, ids, len(current.references_))
+            raise
+        record_change(self.path, "done", action, ids, len(changed.references_))
         self.detector, self._map = changed, None
         return len(changed.references_)
 

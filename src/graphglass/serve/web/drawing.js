@@ -26,6 +26,7 @@ export function drawGraph(drawing) {
     const [cx, cy] = place(spot);
     const strength = strengths?.[node] ?? 0;
     const kind = strength > 0.05 ? "hot" : strength < -0.05 ? "cold" : "";
+    if (kind) svg.append(make("circle", { cx, cy, r: radius, class: "under" }));
     const circle = make("circle", { cx, cy, r: radius, class: kind, "fill-opacity": kind ? 0.25 + 0.75 * Math.abs(strength) : 1 });
     const label = drawing.labels[node] ?? "";
     const value = drawing.attribution ? `, attribution ${drawing.attribution[node].toFixed(3)}` : "";
@@ -57,6 +58,8 @@ function movable(svg, size) {
     show();
   };
   svg.addEventListener("wheel", (event) => {
+    // A page that scrolls past a drawing goes on scrolling; only the drawing in focus zooms.
+    if (document.activeElement !== svg && !event.ctrlKey) return;
     event.preventDefault();
     const box = svg.getBoundingClientRect();
     zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
@@ -86,7 +89,7 @@ export function drawMap(map, query, id) {
   const low = [0, 1].map((axis) => Math.min(...points.map((point) => point[axis])));
   const high = [0, 1].map((axis) => Math.max(...points.map((point) => point[axis])));
   const at = (point) => [0, 1].map((axis) => 14 + ((point[axis] - low[axis]) / ((high[axis] - low[axis]) || 1)) * (size - 28));
-  const svg = make("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": "references in grey, this graph in colour" });
+  const svg = make("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": `map of ${map.places.length} normal references and ${id}` });
   map.places.forEach((point, i) => {
     const [cx, cy] = at(point);
     const dot = make("circle", { class: "reference", cx, cy: size - cy, r: 3 });
@@ -113,7 +116,7 @@ export function drawBars(contributions) {
     svg.append(make("rect", { class: value > 0 ? "more" : "less", x: value > 0 ? 50 : 50 - length, y: 1, width: length, height: 8 }),
       make("line", { class: "axis", x1: 50, x2: 50, y1: 0, y2: 10 }));
     const number = document.createElement("output");
-    number.textContent = value.toFixed(3);
+    number.textContent = value.toFixed(3).replace("-", "−");
     row.append(label, svg, number);
     return row;
   });

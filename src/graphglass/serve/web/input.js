@@ -4,9 +4,20 @@ export function parseInput(text, format) {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   if (!lines.some(Boolean)) throw new Error("Paste or open some graphs first.");
   const kind = format === "auto" ? detect(lines) : format;
-  if (kind === "json") return { graphs: jsonRecords(text, lines), smiles: [] };
-  if (kind === "edges") return { graphs: edgeLists(lines), smiles: [] };
-  return { graphs: [], smiles: smilesLines(lines) };
+  const items = kind === "json" ? jsonRecords(text, lines) : kind === "edges" ? edgeLists(lines) : smilesLines(lines);
+  if (!items.length) throw new Error("There is no graph in this text.");
+  return uniquelyNamed(items).map((item) => ({ id: item.id, body: kind === "smiles" ? { smiles: [item] } : { graphs: [item] } }));
+}
+
+function uniquelyNamed(items) {
+  const seen = new Map();
+  const taken = new Set(items.map((item) => item.id));
+  return items.map((item) => {
+    let count = (seen.get(item.id) ?? 0) + 1;
+    while (count > 1 && taken.has(`${item.id} (${count})`)) count += 1;
+    seen.set(item.id, count);
+    return count === 1 ? item : { ...item, id: `${item.id} (${count})` };
+  });
 }
 
 function detect(lines) {
@@ -17,17 +28,25 @@ function detect(lines) {
 }
 
 function jsonRecords(text, lines) {
-  const whole = text.trim().startsWith("[") ? JSON.parse(text) : null;
-  const records = whole ?? lines.filter(Boolean).map((line, i) => {
-    try { return JSON.parse(line); } catch { throw new Error(`Line ${i + 1} is not a JSON record.`); }
+  const records = wholeDocument(text) ?? lines.filter(Boolean).map((line, i) => {
+    try { return JSON.parse(line); } catch { throw new Error(`Record ${i + 1} is not JSON.`); }
   });
-  return records.map((record, i) => ({ ...record, id: String(record.id ?? `graph ${i + 1}`) }));
+  return records.map((record, i) => ({ ...record, id: shortName(String(record?.id ?? `graph ${i + 1}`)) }));
 }
+
+function wholeDocument(text) {
+  try {
+    const value = JSON.parse(text);
+    return Array.isArray(value) ? value : Array.isArray(value.graphs) ? value.graphs : [value];
+  } catch { return null; }
+}
+
+function shortName(name) { return name.length > 180 ? `${name.slice(0, 179)}…` : name; }
 
 function smilesLines(lines) {
   return lines.map((line, i) => {
     const [smiles, ...name] = line.split(/\s+/);
-    return { smiles, id: name.join(" ") || smiles || `line ${i + 1}` };
+    return { smiles, id: shortName(name.join(" ") || smiles || `line ${i + 1}`) };
   }).filter((molecule) => molecule.smiles && !molecule.smiles.startsWith("#") && molecule.smiles.toLowerCase() !== "smiles");
 }
 
@@ -44,5 +63,5 @@ function edgeLists(lines) {
     if (!graphs.has(id)) graphs.set(id, []);
     graphs.get(id).push([parts[0], parts[1]]);
   }
-  return [...graphs].map(([id, edges]) => ({ id, edges, nodes: [...new Set(edges.flat())].map((node) => ({ id: node })) }));
+  return [...graphs].map(([id, edges]) => ({ id: shortName(id), edges, nodes: [...new Set(edges.flat())].map((node) => ({ id: node })) }));
 }

@@ -1,11 +1,10 @@
 // The inspector: reads graphs, asks the API of this same server, and draws what it answers. No other host is contacted.
 import { drawGraph, drawMap, drawBars } from "/drawing.js";
 import { parseInput } from "/input.js";
+import { showRanking } from "/ranking.js";
 
 const at = (id) => document.getElementById(id);
-const COLUMNS = [["rank", "rank"], ["id", "id"], ["score", "score"], ["change", "change"], ["p_value", "p-value"],
-  ["flagged", "flagged"], ["nodes", "nodes"], ["edges", "edges"]];
-const state = { sent: null, bodies: new Map(), rows: [], sort: ["rank", 1], open: null, map: null, model: null };
+const state = { items: [], rows: [], before: new Map(), trusted: new Set(), open: null, map: null, model: null };
 
 async function ask(path, body, method) {
   const headers = {};
@@ -13,18 +12,21 @@ async function ask(path, body, method) {
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const answer = await fetch(path, { method: method ?? (body === undefined ? "GET" : "POST"), headers,
-    body: body === undefined ? undefined : JSON.stringify(body) });
-  const content = await answer.json();
-  if (answer.status === 401) at("token-form").hidden = false;
+    body: body === undefined ? undefined : JSON.stringify(body) })
+    .catch(() => { throw new Error("The server cannot be reached. Is it still running?"); });
+  const content = await answer.json().catch(() => ({}));
+  if (answer.status === 401) { at("token-form").hidden = false; at("token").focus(); }
   if (!answer.ok) throw new Error(content.detail ?? `The server answered ${answer.status}.`);
   return content;
 }
 
 function say(text) { at("message").textContent = text; }
 
-async function guarded(work) {
+async function guarded(work, part) {
   say("");
-  try { await work(); } catch (error) { say(error.message); }
+  part?.setAttribute("aria-busy", "true");
+  try { await work(); } catch (error) { say(error.message); at("message").scrollIntoView({ block: "nearest" }); }
+  part?.removeAttribute("aria-busy");
 }
 
 async function loadModel() {
@@ -32,101 +34,89 @@ async function loadModel() {
   const { model } = state;
   const against = model.private ? `a private summary of ${model.references} graphs` : `${model.references} normal references`;
   at("model").textContent = `${against} · domain ${model.domain} · ${model.text_encoder} anchors`;
-  at("trust").hidden = model.private;
+  for (const part of ["trust", "fields-part", "map-part", "legend"]) at(part).hidden = model.private;
 }
 
-async function score(request) {
-  const before = new Map(state.rows.map((row) => [row.id, row.score]));
-  const answer = await ask("/v1/score", request);
-  state.rows = answer.results.map((row) => ({ ...row, change: before.has(row.id) ? row.score - before.get(row.id) : null }));
-  const flagged = state.rows.filter((row) => row.flagged).length;
-  at("summary").textContent = `${state.rows.length} graphs` + (state.model?.private ? "." : `, ${flagged} flagged.`);
-  at("ranking").hidden = state.rows.length === 0;
-  showRows();
-  say(answer.rejected.map((item) => `${item.id}: ${item.reason}`).join("\n"));
+async function score() {
+  if (!state.model) await loadModel();
+  const rows = [];
+  const left = [];
+  const alpha = Number(at("alpha").value);
+  for (let start = 0; start < state.items.length; start += state.model.graphs_per_request) {
+    const part = state.items.slice(start, start + state.model.graphs_per_request).map((item) => item.body);
+    const answer = await ask("/v1/score", { graphs: part.flatMap((body) => body.graphs ?? []),
+      smiles: part.flatMap((body) => body.smiles ?? []), alpha });
+    rows.push(...answer.results);
+    left.push(...answer.rejected);
+    at("summary").textContent = `${rows.length} of ${state.items.length} graphs so far`;
+  }
+  rows.sort((a, b) => b.score - a.score);
+  state.rows = rows.map((row, i) => ({ ...row, rank: i + 1, trusted: state.trusted.has(row.id),
+    change: state.before.has(row.id) ? row.score - state.before.get(row.id) : null }));
+  const flagged = rows.filter((row) => row.flagged).length;
+  at("summary").textContent = `${rows.length} ${rows.length === 1 ? "graph" : "graphs"}`
+    + (state.model.private ? "." : `, ${flagged} flagged at p ≤ ${alpha}.`);
+  at("ranking").hidden = false;
+  show();
+  showLeftOut(left);
 }
 
-async function submit() {
-  const parsed = parseInput(at("text").value, at("format").value);
-  state.sent = { graphs: parsed.graphs, smiles: parsed.smiles, alpha: Number(at("alpha").value) };
-  state.bodies = new Map([...parsed.graphs.map((graph) => [String(graph.id), { graphs: [graph] }]),
-    ...parsed.smiles.map((molecule) => [molecule.id, { smiles: [molecule] }])]);
-  state.rows = [];
-  at("detail").hidden = true;
-  await score(state.sent);
-}
-
-function showRows() {
-  const [key, direction] = state.sort;
-  const shown = COLUMNS.filter(([name]) => name !== "change" || state.rows.some((row) => row.change));
-  at("heads").replaceChildren(...shown.map(([name, title]) => {
-    const head = document.createElement("th");
-    head.className = name;
-    if (name === key) head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = title + (name === key ? (direction > 0 ? " ▲" : " ▼") : "");
-    button.addEventListener("click", () => { state.sort = [name, name === key ? -direction : 1]; showRows(); });
-    head.append(button);
-    return head;
-  }));
-  const rows = [...state.rows].sort((a, b) => direction * (typeof a[key] === "string" ? a[key].localeCompare(b[key]) : a[key] - b[key]));
-  at("rows").replaceChildren(...rows.map((row) => {
-    const line = document.createElement("tr");
-    line.tabIndex = 0;
-    line.dataset.id = row.id;
-    line.setAttribute("aria-selected", String(row.id === state.open));
-    for (const [name] of shown) {
-      const cell = document.createElement("td");
-      cell.className = name;
-      cell.textContent = shownValue(name, row[name]);
-      if (name === "flagged" && row.flagged) cell.className = "flag";
-      if (name === "change" && row.change) cell.className = row.change < 0 ? "fell" : "rose";
-      line.append(cell);
-    }
-    line.addEventListener("click", () => guarded(() => open(row.id)));
-    line.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); guarded(() => open(row.id)); }
-      const next = event.key === "ArrowDown" ? line.nextSibling : event.key === "ArrowUp" ? line.previousSibling : null;
-      if (next) { event.preventDefault(); next.focus(); }
-    });
+function showLeftOut(left) {
+  const box = at("left-out");
+  box.hidden = left.length === 0;
+  box.firstElementChild.textContent = `${left.length} left out, because unreadable`;
+  box.lastElementChild.replaceChildren(...left.map((item) => {
+    const line = document.createElement("li");
+    line.textContent = `${item.id}: ${item.reason}`;
     return line;
   }));
+  if (left.length && !state.rows.length) box.open = true;
 }
 
-function shownValue(name, value) {
-  if (value === null || value === undefined) return "";
-  if (name === "flagged") return value ? "flagged" : "";
-  if (name === "change") return value ? `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(3)}` : "";
-  return name === "score" || name === "p_value" ? value.toFixed(4) : String(value);
+function show() { showRanking(at("heads"), at("rows"), state.rows, state.open, (id) => guarded(() => open(id), at("detail"))); }
+
+async function submit() {
+  state.items = parseInput(at("text").value, at("format").value);
+  Object.assign(state, { rows: [], before: new Map(), open: null });
+  at("detail").hidden = true;
+  at("score").disabled = true;
+  try { await score(); } finally { at("score").disabled = false; }
+  at("ranking").scrollIntoView({ block: "nearest" });
 }
 
 async function open(id) {
-  const body = state.bodies.get(id) ?? state.bodies.get(id.replace(/ \(\d+\)$/, ""));
   state.open = id;
-  showRows();
+  show();
   at("detail").hidden = false;
   at("detail-title").textContent = id;
   at("verdict").textContent = "Explaining …";
-  at("pictures").replaceChildren();
-  const told = await ask("/v1/explain", body);
-  const p = told.p_value === null ? "" : `, p-value ${told.p_value.toFixed(4)}`;
-  at("verdict").textContent = `Score ${told.score.toFixed(4)}${p}.`;
-  at("pictures").replaceChildren(
-    figure(drawGraph(told.drawing), `${caption(told.drawing, id)}; red nodes make it abnormal`),
+  showTrust();
+  const told = await ask("/v1/explain", state.items.find((item) => item.id === id).body);
+  const map = told.place === null ? null : (state.map ??= await ask("/v1/map"));
+  if (state.open !== id) return; // another graph was opened meanwhile
+  at("verdict").textContent = verdict(id, told);
+  at("pictures").replaceChildren(figure(drawGraph(told.drawing), caption(told.drawing, id)),
     ...told.neighbours.map((item) => figure(drawGraph(item.drawing), `normal ${item.id}, similarity ${item.similarity.toFixed(3)}`)));
-  at("fields").replaceChildren(...told.fields.slice(0, 6).map((field) => {
+  showFields(told.fields.filter((field) => field.value < field.reference_low || field.value > field.reference_high));
+  at("bars").replaceChildren(...drawBars(told.contributions));
+  at("map").replaceChildren(...(map ? [drawMap(map, told.place, id)] : []));
+  at("detail").focus({ preventScroll: true });
+  at("detail").scrollIntoView({ block: "start" });
+}
+
+function verdict(id, told) {
+  const before = state.before.get(id);
+  const moved = before === undefined || Math.abs(before - told.score) < 5e-5 ? "" : ` (was ${before.toFixed(4)})`;
+  return `Score ${told.score.toFixed(4)}${moved}` + (told.p_value === null ? "." : `, p-value ${told.p_value.toFixed(4)}.`);
+}
+
+function showFields(fields) {
+  at("fields").replaceChildren(...(fields.length ? fields.slice(0, 6).map((field) => field.words)
+    : ["Every measured property is within what normal graphs show."]).map((text) => {
     const item = document.createElement("li");
-    item.textContent = field.words;
+    item.textContent = text;
     return item;
   }));
-  at("bars").replaceChildren(...drawBars(told.contributions));
-  if (told.place !== null) {
-    state.map ??= await ask("/v1/map");
-    at("map").replaceChildren(drawMap(state.map, told.place, id));
-  }
-  at("detail").focus({ preventScroll: true });
-  at("detail").scrollIntoView({ block: "nearest" });
 }
 
 function caption(drawing, id) {
@@ -141,15 +131,26 @@ function figure(svg, text) {
   return frame;
 }
 
+function showTrust() {
+  at("trust").textContent = state.trusted.has(state.open) ? "Take back: not a normal" : "Mark as trusted normal";
+}
+
 async function trust() {
-  const body = state.bodies.get(state.open) ?? state.bodies.get(state.open.replace(/ \(\d+\)$/, ""));
+  const id = state.open;
   at("trust").disabled = true;
   try {
-    await ask("/v1/references", body);
+    if (state.trusted.has(id)) {
+      await ask(`/v1/references?id=${encodeURIComponent(id)}`, undefined, "DELETE");
+      state.trusted.delete(id);
+    } else {
+      await ask("/v1/references", state.items.find((item) => item.id === id).body);
+      state.trusted.add(id);
+    }
     state.map = null;
+    state.before = new Map(state.rows.map((row) => [row.id, row.score]));
     await loadModel();
-    await score(state.sent);
-    await open(state.open);
+    await score();
+    await open(id);
   } finally { at("trust").disabled = false; }
 }
 
@@ -160,9 +161,15 @@ async function readFile(file) {
   await submit();
 }
 
-at("form").addEventListener("submit", (event) => { event.preventDefault(); guarded(submit); });
-at("file").addEventListener("change", (event) => { if (event.target.files[0]) guarded(() => readFile(event.target.files[0])); });
-at("trust").addEventListener("click", () => guarded(trust));
+at("form").addEventListener("submit", (event) => { event.preventDefault(); guarded(submit, at("ranking")); });
+at("file").addEventListener("change", (event) => {
+  const [file] = event.target.files;
+  if (file) guarded(() => readFile(file), at("ranking")).then(() => { event.target.value = ""; });
+});
+at("trust").addEventListener("click", () => guarded(trust, at("detail")));
+at("detail").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") at("rows").querySelector('[aria-selected="true"]')?.focus();
+});
 at("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem("token", at("token").value);
@@ -170,10 +177,10 @@ at("token-form").addEventListener("submit", (event) => {
   guarded(loadModel);
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
-  at("input").addEventListener(kind, (event) => {
+  document.addEventListener(kind, (event) => {
     event.preventDefault();
     at("input").classList.toggle("drop", kind === "dragover");
-    if (kind === "drop" && event.dataTransfer.files[0]) guarded(() => readFile(event.dataTransfer.files[0]));
+    if (kind === "drop" && event.dataTransfer.files[0]) guarded(() => readFile(event.dataTransfer.files[0]), at("ranking"));
   });
 }
 guarded(loadModel);

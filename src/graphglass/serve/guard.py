@@ -1,0 +1,89 @@
+"""What every answer goes through: host and token checks, security headers, counting, and failures without details."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Collection
+from typing import Any
+
+from graphglass.serve.auth import allowed, host_of
+from graphglass.serve.metrics import Metrics
+from graphglass.serve.problems import problem_response
+
+logger = logging.getLogger("graphglass.serve")
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_COUNTED = frozenset(
+    ("/v1/score", "/v1/explain", "/v1/model", "/v1/map", "/v1/references", "/healthz", "/readyz", "/metrics", "/docs",
+     "/openapi.json")
+)  # fmt: skip
+
+
+class Guard:
+    """ASGI middleware around the whole application.
+
+    Parameters
+    ----------
+    app : ASGI application
+    metrics : Metrics
+    token : str, optional
+        Needed for everything that tells of the model; the page and the API's description carry no secret.
+    hosts : collection of str, optional
+        Names the service may be called by. A page on another name that resolves to this machine is refused, so that
+        a website cannot reach a service on loopback through its visitor's browser.
+    """
+
+    def __init__(self, app: Any, metrics: Metrics, token: str | None, hosts: Collection[str] | None) -> None:
+        self.app, self.metrics, self.token, self.hosts = app, metrics, token, hosts
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, path, status = time.perf_counter(), scope["path"], 0
+
+        async def sending(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), *_RAW_HEADERS]}
+            await send(message)
+
+        refusal = self._refusal(path, dict(scope["headers"]))
+        try:
+            await (refusal or self.app)(scope, receive, sending)
+        except Exception as error:
+            # The message of an unexpected exception may quote a graph; where it was raised does not.
+            where = "".join(traceback.format_tb(error.__traceback__)[-3:])
+            logger.error("%s %s failed with %s\n%s", scope["method"], path, type(error).__name__, where)
+            if not status:
+                problem = problem_response(500, "The service failed on this request; its log says where.")
+                await problem(scope, receive, sending)
+        route = path if path in _COUNTED else "other" if status == 404 else "page"
+        self.metrics.requests.labels(route, str(status)).inc()
+        self.metrics.seconds.labels(route).observe(time.perf_counter() - start)
+
+    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Any:
+        if self.hosts is not None and host_of(headers.get(b"host", b"").decode("latin-1")) not in self.hosts:
+            return problem_response(421, "This service answers on its own address only; it does not know this host.")
+        secret = path.startswith("/v1/") or path == "/metrics"
+        if self.token is None or not secret:
+            return None
+        given = headers.get(b"authorization")
+        if allowed(None if given is None else given.decode("latin-1"), self.token):
+            return None
+        return problem_response(
+            401, "Send the token as 'Authorization: Bearer TOKEN'.", {"WWW-Authenticate": "Bearer"}
+        )

@@ -1,0 +1,110 @@
+"""A real server on loopback: many requests at once, and death in the middle of a change."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+import pytest
+
+from graphglass import GLASS
+from graphglass.serve.app import create_app
+
+
+def test_five_hundred_requests_at_once_lose_none(service, limits, serving, ring):
+    application = create_app(service, limits=limits)
+
+    async def ask_all(address):
+        bounds = httpx.Limits(max_connections=500, max_keepalive_connections=0)
+        async with httpx.AsyncClient(base_url=address, limits=bounds, timeout=120) as client:
+            bodies = [{"graphs": [ring(3 + i % 9, f"r{i}")]} for i in range(500)]
+            return await asyncio.gather(*(client.post("/v1/score", json=body) for body in bodies))
+
+    before = application.state.batcher.batches
+    with serving(application) as address:
+        answers = asyncio.run(ask_all(address))
+    assert [answer.status_code for answer in answers] == [200] * 500
+    rows = [answer.json()["results"][0] for answer in answers]
+    assert [row["id"] for row in rows] == [f"r{i}" for i in range(500)]
+    for kind in range(9):
+        assert len({row["score"] for row in rows[kind::9]}) == 1
+    assert application.state.batcher.batches - before < 250
+
+
+# Imports once and forks a server for every line it reads, since most of a start is imports.
+NURSERY = """
+import os, sys
+import uvicorn
+from graphglass.serve.app import create_app
+from graphglass.serve.service import Service
+for line in sys.stdin:
+    port, path = line.rstrip().split(" ", 1)
+    child = os.fork()
+    if not child:
+        uvicorn.run(create_app(Service(path)), port=int(port), log_level="warning", ws="none")
+        os._exit(0)
+    print(child, flush=True)
+    print(os.WTERMSIG(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture
+def nursery():
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", NURSERY], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        yield process
+        process.stdin.close()
+
+
+def test_death_during_a_change_leaves_the_old_or_the_new_state(own_model, ring, nursery):
+    """A server is killed at three moments of a change, as long as a change before it took."""
+    known = set(GLASS.load(own_model).references_.graphs.ids)
+    for number, share in enumerate((0.35, 0.65, 0.9)):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        print(port, own_model, file=nursery.stdin, flush=True)
+        pid = int(nursery.stdout.readline())
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            _await_server(client)
+            assert {row["id"] for row in client.get("/v1/references").json()["references"]} == known
+            start = time.perf_counter()
+            assert client.post("/v1/references", json={"graphs": [ring(20, f"whole {number}")]}).status_code == 201
+            took = time.perf_counter() - start
+            known.add(f"whole {number}")
+            name = f"cut {number}"
+            killer = threading.Timer(share * took, os.kill, (pid, signal.SIGKILL))
+            killer.start()
+            try:
+                answered = client.post("/v1/references", json={"graphs": [ring(30, name)]}).status_code == 201
+            except httpx.TransportError:
+                answered = False
+            killer.join()
+        assert int(nursery.stdout.readline()) == signal.SIGKILL
+        after = GLASS.load(own_model)  # refuses a torn model: every file is checked against its hash
+        ids = set(after.references_.graphs.ids)
+        assert ids in (known, known | {name})
+        assert not answered or name in ids
+        assert len(after.decision_scores_) == len(ids)
+        known = ids
+    log = own_model.with_name("model.references-audit.log").read_text().splitlines()
+    begun = {json.loads(line)["ids"][0] for line in log}
+    assert known - begun == {name for name in known if not name.startswith(("whole", "cut"))}
+
+
+def _await_server(client):
+    for _ in range(1200):
+        try:
+            client.get("/healthz")
+            return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise AssertionError("the server did not start")
