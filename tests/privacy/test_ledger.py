@@ -262,7 +262,8 @@ def test_racing_for_one_release_id_charges_it_once(ledger, path):
         from graphglass.errors import PrivacyError
         from graphglass.privacy.ledger import Ledger
         try:
-            Ledger(sys.argv[1]).charge("clinic", "same", mu_squared=Fraction(1, 12), total_variation=Fraction(0), request={})
+            ledger = Ledger(sys.argv[1])
+            ledger.charge("clinic", "same", mu_squared=Fraction(1, 12), total_variation=Fraction(0), request={})
             print(1)
         except PrivacyError:
             print(0)

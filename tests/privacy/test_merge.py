@@ -46,8 +46,8 @@ def test_equal_sites_pay_the_square_root(sites):
 
 def test_noise_of_merged_releases_has_the_stated_size():
     rng = np.random.default_rng(0)
-    means = [merge([site(i, 16, rng=rng) for i in range(4)], disjoint=True) for _ in range(400)]
-    assert np.std([summary.mean for summary in means]) == pytest.approx(means[0].sigma, rel=0.05)
+    means = [merge([site(i, 16, rng=rng) for i in range(4)], disjoint=True) for _ in range(80)]
+    assert np.std([summary.mean for summary in means]) == pytest.approx(means[0].sigma, rel=0.12)
 
 
 def test_statement_names_every_site_and_the_declaration():

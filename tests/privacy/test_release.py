@@ -36,7 +36,8 @@ def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
     assert summary.features.dimension == 1024
     assert summary.features.kappas == (4.0,)
     assert summary.sites[0].sigma == pytest.approx(0.1351452, abs=1e-6)  # 2 / 16 * 1.0811618
-    for word in ("one whole graph", "replacing", "(4, 1e-05)", "delta includes", "mu = 0.92493", "n = 16", "1024", "stand-in/1",
+    for word in ("one whole graph", "replacing", "(4, 1e-05)", "delta includes", "mu = 0.92493", "n = 16", "1024",
+                 "stand-in/1",
                  summary.sites[0].ledger_head, "Not covered"):  # fmt: skip
         assert word in summary.statement
     loaded = PrivateSummary.load(tmp_path / "summary.glass")
@@ -127,8 +128,9 @@ def test_kill_after_the_charge_never_draws_again(graphs, ledger, tmp_path):
             if size > 1:
                 os.kill(os.getpid(), signal.SIGKILL)
             return np.zeros(size, np.int64)
-        _release(stand_in.StandInModel(), stand_in.path_graphs(range(3, 19)), Ledger(sys.argv[1]), "clinic", 2.0, 1e-5, 1,
-                 None, None, "march", sys.argv[3], sampler)
+        model, graphs = stand_in.StandInModel(), stand_in.path_graphs(range(3, 19))
+        ledger = Ledger(sys.argv[1])
+        _release(model, graphs, ledger, "clinic", 2.0, 1e-5, 1, "paper", None, "march", sys.argv[3], sampler)
         """
     output = tmp_path / "summary"
     conftest = Path(__file__).with_name("conftest.py")
@@ -227,3 +229,12 @@ def test_default_features_follow_the_model():
     rows = np.zeros((1, 64))
     assert default_features({"text:64": rows, "wl": rows}).channels == (("text:64", 64),)
     assert default_features({"b": rows, "a": rows}).channels == (("a", 64), ("b", 64))
+
+
+def test_wide_kernel_costs_the_same_and_is_another_map(model, graphs, ledger):
+    paper, wide = (go(model, graphs, ledger, epsilon=1.0, features=name) for name in ("paper", "wide"))
+    assert wide.features.dimension == paper.features.dimension == 1024
+    assert wide.sigma == paper.sigma
+    assert wide.features.kappas == (64.0, 256.0, 1024.0, 4096.0)
+    with pytest.raises(ParameterError, match="kernel"):
+        go(model, graphs, ledger, features="narrow")

@@ -63,7 +63,8 @@ def test_digest_covers_every_setting():
 
 @pytest.mark.parametrize(
     "settings_",
-    [{"channels": ()}, {"channels": (("a", 4), ("a", 4))}, {"channels": (("a", 0),)}, {"frequencies": 0}, {"kappas": ()},
+    [{"channels": ()}, {"channels": (("a", 4), ("a", 4))}, {"channels": (("a", 0),)}, {"frequencies": 0},
+     {"kappas": ()},
      {"kappas": (0.0,)}, {"kappas": (float("nan"),)}, {"maps": {"z": PublicMap(np.zeros(4), np.eye(4))}}],
 )  # fmt: skip
 def test_impossible_settings_are_refused(settings_):

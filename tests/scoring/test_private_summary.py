@@ -30,7 +30,8 @@ def embeddings(n, seed=0, shift=0.0):
 def terms(n=20, features=FEATURES, **changes):
     values = {
         "epsilon": 4.0, "delta": 1e-5, "delta_slack": 1e-16, "references": n, "graphs_per_subject": 1,
-        "noise_scale": 2_321_777_500, "grid_bits": 30, "dimension": features.dimension, "release": "r", "collection": "c",
+        "noise_scale": 2_321_777_500, "grid_bits": 30, "dimension": features.dimension, "release": "r",
+        "collection": "c",
         "ledger_sequence": 2, "ledger_head": "f" * 64, **changes,
     }  # fmt: skip
     return PrivacyTerms(**values)
@@ -196,7 +197,10 @@ def test_the_serving_side_needs_no_release_code():
     import subprocess
     import sys
 
-    code = "import sys, graphglass.scoring.private_summary; print(any(m.startswith('graphglass.privacy') or m == 'opendp' for m in sys.modules))"
+    code = (
+        "import sys, graphglass.scoring.private_summary; "
+        "print(any(m.startswith('graphglass.privacy') or m == 'opendp' for m in sys.modules))"
+    )
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
         == "False"

@@ -53,6 +53,7 @@ def release(
     output: OUTPUT,
     delta: DELTA = 1e-5,
     graphs_per_subject: SUBJECT = 1,
+    kernel: Annotated[str, typer.Option(help="paper, or wide for several bandwidths at once.")] = "paper",
     source: Annotated[
         Path | None, typer.Option(help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
     ] = None,
@@ -75,6 +76,7 @@ def release(
         epsilon=epsilon,
         delta=delta,
         graphs_per_subject=graphs_per_subject,
+        features=kernel,
         source=None if source is None else read_and_report(source, strict=strict),
         release_id=release_id,
         output=output,

@@ -46,7 +46,7 @@ def release(
     epsilon: float,
     delta: float = 1e-5,
     graphs_per_subject: int = 1,
-    features: JointFeatures | None = None,
+    features: JointFeatures | str = "paper",
     source: GraphSet | None = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -70,8 +70,9 @@ def release(
         The promise of this release.
     graphs_per_subject : int
         The most graphs one protected subject owns; all of them are protected together.
-    features : JointFeatures, optional
-        Public map; the paper's main configuration over the model's channels by default.
+    features : JointFeatures or str
+        The public map, or the name of a kernel setting over the model's channels: ``paper`` or ``wide``, which resolves
+        finer differences at the same noise.
     source : GraphSet, optional
         Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
     release_id : str, optional
@@ -101,7 +102,7 @@ def _release(
     epsilon: float,
     delta: float,
     graphs_per_subject: int,
-    features: JointFeatures | None,
+    features: JointFeatures | str,
     source: GraphSet | None,
     release_id: str | None,
     output: str | os.PathLike[str] | None,
@@ -115,7 +116,8 @@ def _release(
         )
     if output is not None and not Path(output).absolute().parent.is_dir():
         raise ParameterError("release", "output", "a path in an existing directory", str(output))
-    features = features or default_features(model.channel_embeddings(references[0]))
+    if not isinstance(features, JointFeatures):
+        features = default_features(model.channel_embeddings(references[0]), features)
     mechanism = Mechanism(float(epsilon), float(delta), features.dimension, graphs_per_subject)
     request: dict[str, Any] = {
         "epsilon": mechanism.epsilon,
@@ -171,10 +173,11 @@ def _release(
     return summary
 
 
-def default_features(embeddings: Mapping[str, NDArray[Any]]) -> JointFeatures:
-    """The paper's main configuration over the model's share of its channels, or over all channels if it has none."""
+def default_features(embeddings: Mapping[str, NDArray[Any]], kernel: str = "paper") -> JointFeatures:
+    """A kernel setting over the model's share of the main channels, or over all its channels if it has none of them."""
     main = tuple(channel for channel in MAIN_CHANNELS if channel[0] in embeddings)
-    return JointFeatures(main or tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items())))
+    every = tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items()))
+    return JointFeatures.of_kernel(kernel, main or every)
 
 
 def _exact_sum(

@@ -18,6 +18,13 @@ from graphglass.sphere.fourier import paired_features, standard_frequencies
 
 MAIN_CHANNELS = (("graph:64", 64), ("graph:128", 128), ("text:64", 64), ("text:128", 128))
 PUBLIC_SEED = 20260
+# Kernel settings that share the paper's 1024 coordinates over four channels: (frequencies, kappas, orthogonal). `wide`
+# puts the frequencies on a ladder of concentrations, so that targets that fill more or less of the sphere are resolved
+# alike; its ends were chosen on labelled source graphs.
+KERNELS: dict[str, tuple[int, tuple[float, ...], bool]] = {
+    "paper": (128, (4.0,), False),
+    "wide": (32, (64.0, 256.0, 1024.0, 4096.0), True),
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class JointFeatures:
     frequencies : int
         Frequencies M per channel and concentration; each gives two coordinates.
     kappas : tuple of float
-        Concentrations of the kernel. The paper uses one, 4.
+        Concentrations of the kernel. The paper uses one, 4; several make one kernel with a narrow peak and a wide foot.
     seed : int
         Public seed of the frequencies.
     orthogonal : bool
@@ -60,6 +67,14 @@ class JointFeatures:
         for name, mapping in self.maps.items():
             if name not in names or mapping.width != dict(self.channels)[name]:
                 raise ParameterError("JointFeatures", "maps", "keyed by channel, each of its channel's width", name)
+
+    @classmethod
+    def of_kernel(cls, kernel: str, channels: tuple[tuple[str, int], ...] = MAIN_CHANNELS) -> JointFeatures:
+        """The map of a named kernel setting (:data:`KERNELS`)."""
+        if kernel not in KERNELS:
+            raise ParameterError("JointFeatures", "kernel", f"one of {', '.join(KERNELS)}", kernel)
+        frequencies, kappas, orthogonal = KERNELS[kernel]
+        return cls(channels, frequencies, kappas, orthogonal=orthogonal)
 
     @property
     def dimension(self) -> int:
