@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.language.graphdp import GraphDP, graphdp
     from graphglass.language.text_encoder import load_encoder
+    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.merge import merge
+    from graphglass.privacy.release import release
+    from graphglass.scoring.private_summary import PrivateSummary
     from graphglass.structure.profile import StructureProfile, profile
 
 __version__ = "0.1.0"
@@ -35,6 +39,10 @@ _HOMES = {
     "to_networkx": "graphglass.graphs.networkx",
     "write_json_lines": "graphglass.graphs.json_lines",
     "write_parquet": "graphglass.graphs.parquet",
+    "Ledger": "graphglass.privacy.ledger",
+    "PrivateSummary": "graphglass.scoring.private_summary",
+    "merge": "graphglass.privacy.merge",
+    "release": "graphglass.privacy.release",
     "StructureProfile": "graphglass.structure.profile",
     "profile": "graphglass.structure.profile",
 }
@@ -44,15 +52,19 @@ __all__ = [
     "Explanation",
     "GraphDP",
     "GraphSet",
+    "Ledger",
     "Limits",
+    "PrivateSummary",
     "StructureProfile",
     "concatenate",
     "graphdp",
     "load_dataset",
     "load_encoder",
+    "merge",
     "profile",
     "read_graphs",
     "read_report",
+    "release",
     "to_networkx",
     "write_json_lines",
     "write_parquet",
