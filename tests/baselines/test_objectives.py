@@ -14,7 +14,7 @@ from graphglass.baselines.glocalkd import distillation_error
 from graphglass.baselines.muse import balanced_pair_loss, feature_errors, pair_error_summary, sample_owners
 from graphglass.baselines.ocgin import OCGINNetwork, squared_distance
 from graphglass.baselines.ocgtl import ParallelGIN, one_class_error, transformation_error
-from graphglass.baselines.signet import DualHypergraph, bottleneck_weights
+from graphglass.baselines.signet import DualHypergraph, bottleneck_factors, relative_importance
 from graphglass.baselines.uniform import energy_gap, langevin
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -100,11 +100,12 @@ def test_signet_dual_hypergraph_averages_edges_through_their_ends(path):
     torch.testing.assert_close(edges.grad, torch.tensor([[2.5 / 3], [0.5 / 3], [0.0]]))
 
 
-def test_signet_bottleneck_is_a_softmax_per_graph(path):
+def test_signet_bottleneck_scales_by_a_softmax_per_graph(path):
     logits = torch.tensor([0.0, math.log(2.0), 0.0, 1.0, 1.0])
-    probability, factors = bottleneck_weights(logits, path)
-    torch.testing.assert_close(probability, torch.tensor([0.25, 0.5, 0.25, 0.5, 0.5]))
-    torch.testing.assert_close(factors, torch.tensor([1.0, 1.025, 1.0, 1.025, 1.025]))
+    importance = relative_importance(logits, path)
+    torch.testing.assert_close(importance[:3], logits[:3].softmax(0) / logits[:3].softmax(0).max())
+    torch.testing.assert_close(importance[3:], torch.ones(2))
+    torch.testing.assert_close(bottleneck_factors(importance), torch.tensor([1.0, 1.025, 1.0, 1.025, 1.025]))
 
 
 def test_gladc_decoder_and_structure_error_agree_with_dense_pairs(several):

@@ -65,18 +65,14 @@ class _Average(torch.autograd.Function):
         return None, None, None, share[tails] + share[heads]
 
 
-def bottleneck_weights(logits: Tensor, batch: Batch, strength: float = 20.0) -> tuple[Tensor, Tensor]:
-    """Node probabilities inside each graph, and the factors near 1 with which they scale features, both (nodes,).
-
-    The largest probability of a graph maps to 1 + 1/(2 strength), probability 0 to 1 - 1/(2 strength).
-    """
-    shifted = (logits - pool(logits[:, None], batch, "max")[batch.graph_of, 0]).exp()
-    probability = shifted / pool(shifted[:, None], batch)[batch.graph_of, 0]
-    return probability, _factors(shifted, strength)
+def relative_importance(logits: Tensor, batch: Batch) -> Tensor:
+    """Each node's softmax probability in its graph, as a share of the graph's largest, in (0, 1], (nodes,)."""
+    return (logits - pool(logits[:, None], batch, "max")[batch.graph_of, 0]).exp()
 
 
-def _factors(relative: Tensor, strength: float) -> Tensor:
-    return 1 + (2 * relative - 1) / (2 * strength)
+def bottleneck_factors(importance: Tensor, strength: float = 20.0) -> Tensor:
+    """What scales the features: from 1 - 1/(2 strength) for importance 0 to 1 + 1/(2 strength) for importance 1."""
+    return 1 + (2 * importance - 1) / (2 * strength)
 
 
 class SIGNETNetwork(Network):
@@ -104,18 +100,18 @@ class SIGNETNetwork(Network):
     def views(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Projected embeddings of the graphs and of their dual hypergraphs, each (graphs, joint)."""
         logits = self.importance(torch.stack(self.extractor(batch.features, batch)).sum(0))[:, 0]
-        _, factors = bottleneck_weights(logits, batch)
-        nodes = readout(self.encoder(batch.features * factors[:, None], batch), batch)
+        importance = relative_importance(logits, batch)
+        nodes = batch.features * bottleneck_factors(importance)[:, None]
         dual = DualHypergraph.of(batch)
-        # An edge matters as the product of its ends; dividing by the graph's largest node keeps it inside (0, 1].
-        relative = (logits - pool(logits[:, None], batch, "max")[batch.graph_of, 0]).exp()
         edges = (batch.features[dual.tails] + batch.features[dual.heads]) / 2
-        edges = edges * _factors(relative[dual.tails] * relative[dual.heads], 20.0)[:, None]
+        # An edge matters as the product of its ends.
+        edges = edges * bottleneck_factors(importance[dual.tails] * importance[dual.heads])[:, None]
         pooled = []
         for linear in self.dual:
             edges = F.relu(linear(dual.spread(edges)))
             pooled.append(edges.new_zeros(len(batch), edges.shape[1]).index_add(0, dual.owners, edges))
-        return self.heads[0](nodes), self.heads[1](torch.cat(pooled, dim=1))
+        graphs = readout(self.encoder(nodes, batch), batch)
+        return self.heads[0](graphs), self.heads[1](torch.cat(pooled, dim=1))
 
     def loss(self, batch: Batch) -> Tensor:
         return info_nce(*self.views(batch), self.temperature).mean()
