@@ -52,7 +52,7 @@ def test_eigenvalues_of_random_graphs_with_twins(n, p, seed, copies):
     np.testing.assert_allclose(profile(one).sketch[0, :8], small(expected), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["random 900", "parts", "star-like 1000", "tree 1200"])
+@pytest.mark.parametrize("name", ["random 500", "random 900", "parts", "tree 1200"])
 def test_the_iterative_and_the_dense_route_agree(name, named, build, eigenvalues):
     graphs = build(named(name))
     sketch, estimated = np.zeros((1, 11)), np.zeros(1, np.bool_)

@@ -110,17 +110,19 @@ def iterate_graphs(
     sketch: Floats,
     estimated: NDArray[np.bool_],
 ) -> None:
-    """Write lambda_2 to lambda_9 of graphs with fewer than nine components and a large quotient."""
+    """Write lambda_2 to lambda_9 by iteration; of a graph with nine components or more they are all 0."""
     for g in chosen:
         indptr = neighbour_offsets[node_offsets[g] : node_offsets[g + 1] + 1]
         component, zeros = component_of(indptr, neighbours)
+        for j in range(min(zeros, SMALL) - 1):
+            sketch[g, j] = 0.0
+        if zeros >= SMALL:
+            continue
         heads, mass, rows, columns, weights, values, counts = quotient(indptr, neighbours)
         null = null_vectors(component, zeros, heads, mass)
         start = first_block(structural_keys(indptr, neighbours), heads)
         top, bound = largest_eigenvalues(rows, columns, weights, null, start, SMALL - zeros)
         estimated[g] |= bound > ACCURACY
-        for j in range(zeros - 1):
-            sketch[g, j] = 0.0
         merge_known(top, values, counts, sketch[g, zeros - 1 : SMALL - 1])
 
 
