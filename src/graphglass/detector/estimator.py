@@ -132,20 +132,20 @@ class GLASS(BaseEstimator):
         """
         settings = self.resolved()
         text = load_encoder(settings.encoder)
+        sources = dict(graphs) if isinstance(graphs, Mapping) else {}
+        domains = [self._domain(part, text) for part in sources.values() or [graphs]]
+        count = sum(len(item.graphs) for item in domains)
+        if count < 2:
+            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
         config = TrainingConfig(
             slices=available_slices(settings.slices, text.dimension),
-            epochs=settings.epochs,
+            epochs=settings.epochs_for(count),
             learning_rate=settings.learning_rate,
             prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
             normalisation=settings.normalisation,
             seed=self.random_state,
         )
         options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": self.verbose}
-        sources = dict(graphs) if isinstance(graphs, Mapping) else {}
-        domains = [self._domain(part, text) for part in sources.values() or [graphs]]
-        count = sum(len(item.graphs) for item in domains)
-        if count < 2:
-            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
         if sources:
             trained = train_domains(domains, config, **options)
         else:

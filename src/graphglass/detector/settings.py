@@ -7,6 +7,7 @@ from typing import Any
 
 from graphglass.errors import ParameterError
 from graphglass.network.schema import Normalisation
+from graphglass.training.config import TrainingConfig
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,10 @@ class Settings:
         paper's rules.
     normalisation : {"graph", "reference", "both"}
         How node features are scaled before the network reads them (eq:canon is ``graph``).
-    epochs, learning_rate, prototypes
-        Graph-side training; the last epoch is always the one used.
+    epochs : int or None
+        Passes over the references; the last one is always the one used. None asks for about :attr:`steps` batches.
+    learning_rate, prototypes
+        Graph-side training.
     """
 
     encoder: str
@@ -35,7 +38,7 @@ class Settings:
     k: int
     scorer: str
     normalisation: Normalisation
-    epochs: int
+    epochs: int | None
     learning_rate: float
     prototypes: bool
 
@@ -48,6 +51,17 @@ class Settings:
             raise ParameterError("GLASS", "slices", "integers of at least 2", self.slices)
 
 
+    def epochs_for(self, references: int) -> int:
+        """Passes over this many references: small sets need more passes for the same number of gradient steps."""
+        if self.epochs is not None:
+            return self.epochs
+        batches = -(-references // TrainingConfig.batch_size)
+        return min(MOST_EPOCHS, max(FEWEST_EPOCHS, round(STEPS / batches)))
+
+
+# Without a fixed number of epochs, training makes about this many steps, within these bounds on the epochs.
+STEPS = 300
+FEWEST_EPOCHS, MOST_EPOCHS = 5, 60
 SCORERS = ("ensemble", "reliability", "fixed")
 
 PRESETS = {
@@ -67,7 +81,7 @@ PRESETS = {
         k=3,
         scorer="ensemble",
         normalisation="both",
-        epochs=30,
+        epochs=None,
         learning_rate=1e-3,
         prototypes=False,
     ),
