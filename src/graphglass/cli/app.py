@@ -21,6 +21,7 @@ COMMANDS = {
     "references": "List, add, remove or replace a model's normal graphs.",
     "info": "What a model is made of.",
     "serve": "A model behind a REST API and an inspector page.",
+    "watch": "Score graphs as they arrive, and report drift.",
     "describe": "The structural profile of every graph.",
     "prompt": "The words an encoder reads about every graph.",
     "encoders": "Text encoders: what is installed, and how well each reads.",

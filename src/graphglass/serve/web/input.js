@@ -23,8 +23,7 @@ function uniquelyNamed(items) {
 function detect(lines) {
   const filled = lines.filter(Boolean);
   if (/^[[{]/.test(filled[0])) return "json";
-  if (/graph_id/i.test(filled[0])) return "edges";
-  return filled.every((line) => /^\d+[\s,;]+\d+$/.test(line)) ? "edges" : "smiles";
+  return /graph_id/i.test(filled[0]) || /^\d+[\s,;]+\d+/.test(filled[0]) ? "edges" : "smiles"; // no SMILES starts with a digit
 }
 
 function jsonRecords(text, lines) {

@@ -107,7 +107,7 @@ async function open(id) {
 function verdict(id, told) {
   const before = state.before.get(id);
   const moved = before === undefined || Math.abs(before - told.score) < 5e-5 ? "" : ` (was ${before.toFixed(4)})`;
-  return `Score ${told.score.toFixed(4)}${moved}` + (told.p_value === null ? "." : `, p-value ${told.p_value.toFixed(4)}.`);
+  return `Score ${told.score.toFixed(4)}${moved}`.replaceAll("-", "−") + (told.p_value === null ? "." : `, p-value ${told.p_value.toFixed(4)}.`);
 }
 
 function showFields(fields) {

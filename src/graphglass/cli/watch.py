@@ -1,0 +1,87 @@
+"""glass watch: score graphs as they arrive, and report drift."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def watch(
+    model: Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.")],
+    source: Annotated[
+        str, typer.Option("--input", help="- for standard input, or a directory of .jsonl files that come and grow.")
+    ] = "-",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Append results here, not to stdout.")] = None,
+    alpha: Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")] = 0.05,
+    alarm: Annotated[
+        float, typer.Option(help="Report drift at this much evidence; by chance at most once in so many streams.")
+    ] = 100.0,
+    from_references: Annotated[
+        bool, typer.Option("--from-references", help="Report drift from the references, not only within the stream.")
+    ] = False,
+    poll: Annotated[float, typer.Option(min=0.01, help="Seconds between looks at the directory.")] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="Score what is in the directory now, then stop.")] = False,
+) -> None:
+    """Score JSON Lines as they arrive: one line with id, score, p_value and flagged per graph.
+
+    A line is a node-link record, or {"id": ..., "smiles": ...}. Bad lines and drift are told on standard error. Stops
+    at the end of the input, or with Ctrl-C.
+    """
+    import json
+    import os
+    import sys
+
+    from graphglass.errors import InputError
+    from graphglass.graphs.limits import DEFAULT_LIMITS
+    from graphglass.scoring.martingale import DriftMartingale
+    from graphglass.serve.line_sources import directory_lines, stream_lines
+    from graphglass.serve.service import Service
+    from graphglass.serve.stream_scorer import StreamScorer
+
+    longest = DEFAULT_LIMITS.max_record_bytes
+    if source == "-":
+        batches = stream_lines(sys.stdin.buffer, longest)
+    elif Path(source).is_dir():
+        batches = directory_lines(Path(source), poll=poll, once=once, longest=longest)
+    else:
+        raise InputError(f"--input takes - or a directory, and {source} is neither. Pipe a file in with < FILE.")
+    service = Service(model)
+    past = service.detector.decision_scores_.tolist() if from_references and service.detector is not None else []
+    if from_references and not past:
+        raise InputError("--from-references needs a model with references; this one holds a private summary.")
+    drift = DriftMartingale(alarm, past=past)
+    scorer = StreamScorer(service, alpha=alpha, drift=drift, complain=lambda text: typer.echo(text, err=True))
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        results = sys.stdout if output is None else output.open("a", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Results cannot be written to {output}: {error}.") from error
+    try:
+        for lines in batches:
+            for row in scorer.rows(lines):
+                results.write(json.dumps(row) + "\n")
+                results.flush()
+    except KeyboardInterrupt:
+        pass  # Ctrl-C is how watching ends
+    except BrokenPipeError:
+        # Nobody reads the results any more. What is still buffered must not fail again when the interpreter exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        if output is not None:
+            results.close()
+        typer.echo(
+            f"{scorer.scored} graphs scored, {scorer.flagged} flagged, {scorer.bad} bad lines, {drift.alarms} drift "
+            f"alarms; evidence of drift now {drift.wealth:.3g} of {alarm:g}.",
+            err=True,
+        )
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,98 @@
+"""Lines as they arrive: from a stream, or from files of a directory that come and grow."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+MOST_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line and where it stood."""
+
+    source: str
+    number: int
+    content: bytes
+
+
+def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
+    """Lines of a stream, as many at a time as have arrived.
+
+    A thread reads on while lines are being worked on; it stops at a bounded lead, so that a fast writer waits. A line
+    past ``longest`` bytes comes in pieces, none of which is a record.
+    """
+    waiting: queue.Queue[Line | None] = queue.Queue(maxsize=4 * MOST_AT_ONCE)
+
+    def read() -> None:
+        for number, content in enumerate(iter(lambda: stream.readline(longest), b""), start=1):
+            waiting.put(Line("input", number, content))
+        waiting.put(None)
+
+    threading.Thread(target=read, daemon=True, name="lines").start()
+    while (line := waiting.get()) is not None:
+        lines: list[Line] = [line]
+        ended = False
+        while len(lines) < MOST_AT_ONCE and not waiting.empty():
+            following = waiting.get()
+            ended = following is None
+            if following is None:
+                break
+            lines.append(following)
+        yield lines
+        if ended:
+            return
+
+
+def directory_lines(directory: Path, *, poll: float, once: bool, longest: int) -> Iterator[list[Line]]:
+    """Lines of all ``.jsonl`` files in a directory, of files that appear later, and of those that grow.
+
+    A last line without its line end is taken when the file has not grown for one poll.
+    """
+    places: dict[str, tuple[int, int]] = {}  # file -> (bytes taken, lines taken)
+    sizes: dict[str, int] = {}
+    while True:
+        found = False
+        for path in sorted(directory.glob("*.jsonl")):
+            for lines in _new_lines(path, places, sizes, whole=once, longest=longest):
+                found = True
+                yield lines
+        if once:
+            return
+        if not found:
+            time.sleep(poll)
+
+
+def _new_lines(
+    path: Path, places: dict[str, tuple[int, int]], sizes: dict[str, int], *, whole: bool, longest: int
+) -> Iterator[list[Line]]:
+    try:
+        size = path.stat().st_size
+        rested = whole or sizes.get(path.name) == size
+        sizes[path.name] = size
+        place, number = places.get(path.name, (0, 0))
+        if size <= place:
+            return
+        with path.open("rb") as file:
+            file.seek(place)
+            lines: list[Line] = []
+            while content := file.readline(longest):
+                if not content.endswith(b"\n") and len(content) < longest and not rested:
+                    break
+                place, number = place + len(content), number + 1
+                lines.append(Line(path.name, number, content))
+                if len(lines) == MOST_AT_ONCE:
+                    places[path.name] = place, number
+                    yield lines
+                    lines = []
+            places[path.name] = place, number
+            if lines:
+                yield lines
+    except OSError:
+        return  # the file went away between being listed and being read

@@ -1,0 +1,115 @@
+import shutil
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+
+from graphglass import GLASS, read_graphs
+from graphglass.serve.app import create_app
+from graphglass.serve.auth import LOOPBACK_NAMES
+from graphglass.serve.service import Service
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+NORMALS = """CCO CC(=O)O c1ccccc1 c1ccccc1O CC(C)O CCN CCCC CC(=O)OC c1ccccc1C c1ccccc1N CC(=O)Nc1ccc(O)cc1 c1ccncc1
+C1CCCCC1 C1CCCCC1O CCOC(=O)C CCC(=O)O OCCO NCC(=O)O c1ccc2ccccc2c1 CCCCCC c1ccccc1C(=O)O COc1ccccc1 CCNCC C1CCOCC1"""
+
+
+@pytest.fixture(scope="session")
+def molecules(tmp_path_factory):
+    """A saved model of small molecules."""
+    path = tmp_path_factory.mktemp("molecules") / "model"
+    GLASS(epochs=1, domain="mol").fit(read_graphs(NORMALS.split(), format="smi")).save(path)
+    return path
+
+
+@contextmanager
+def _serving(path, token=None):
+    application = create_app(Service(path), token=token, hosts=LOOPBACK_NAMES)
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(30)
+    listener.close()
+
+
+@pytest.fixture
+def inspector(molecules, tmp_path):
+    """The page's address, on a copy of the model that a test may change."""
+    shutil.copytree(molecules, tmp_path / "model")
+    with _serving(tmp_path / "model") as address:
+        yield address
+
+
+@pytest.fixture
+def any_domain(molecules, tmp_path):
+    """A page that ranks by structure alone, so that graphs of every format fit."""
+    GLASS.load(molecules).for_any_domain().save(tmp_path / "model")
+    with _serving(tmp_path / "model") as address:
+        yield address
+
+
+@pytest.fixture
+def guarded(molecules):
+    """A page whose service asks for a token."""
+    with _serving(molecules, token="a-token-of-this-test") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Open a page; at the end, no error was on its console and nothing left the server it came from."""
+    contexts, troubles = [], []
+
+    def start(address, *, expected="", **options):
+        context = chromium.new_context(**{"viewport": {"width": 1200, "height": 850}, **options})
+        contexts.append(context)
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+
+        def heard(message):
+            if message.type in ("error", "warning") and not (expected and expected in message.text):
+                troubles.append(message.text)
+
+        def asked(request):
+            if not request.url.startswith((address, "data:")):
+                troubles.append(request.url)
+
+        page.on("console", heard)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith((address, "data:")) else troubles.append(request.url),
+        )
+        page.goto(address)
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert troubles == []

@@ -1,0 +1,89 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from graphglass import GLASS, read_graphs
+from graphglass.cli.app import app
+from graphglass.serve.line_sources import directory_lines
+
+
+def _text(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def test_a_stream_is_scored_as_the_library_scores_it(model, ring):
+    records = [ring(size, f"ring {size}") for size in (5, 6, 7)]
+    text = _text(records[:2]) + "\n{torn\n[1]\n" + '{"nodes": 2, "edges": [[0, 5]]}\n' + _text([records[2], ring(5)])
+    result = CliRunner().invoke(app, ["watch", str(model), "--alpha", "0.2"], input=text)
+    assert result.exit_code == 0
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["id"] for row in rows] == ["ring 5", "ring 6", "ring 7", "input:8"]
+    detector = GLASS.load(model)
+    graphs = read_graphs([*records, ring(5)])
+    assert [row["score"] for row in rows] == pytest.approx(list(detector.decision_function(graphs)), abs=1e-6)
+    assert [row["p_value"] for row in rows] == pytest.approx(list(detector.p_values(graphs)))
+    assert [row["flagged"] for row in rows] == [row["p_value"] <= 0.2 for row in rows]
+    assert "input line 4: not a JSON record" in result.stderr
+    assert "input line 6" in result.stderr
+    assert "4 graphs scored" in result.stderr
+    assert "3 bad lines" in result.stderr
+
+
+def test_drift_is_reported(model, ring, normals):
+    rng = np.random.default_rng(0)
+    usual = [ring(int(size)) for size in rng.integers(5, 9, 60)]
+    unusual = [ring(int(size)) for size in rng.integers(40, 60, 60)]
+    calm = CliRunner().invoke(app, ["watch", str(model)], input=_text(usual))
+    assert "drift at" not in calm.stderr
+    changed = CliRunner().invoke(app, ["watch", str(model)], input=_text(usual + unusual))
+    assert "drift at 'input:" in changed.stderr
+    at = int(changed.stderr.partition("drift at 'input:")[2].partition("'")[0])
+    assert 60 < at < 110
+
+
+def test_a_directory_once(model, ring, tmp_path):
+    incoming = tmp_path / "incoming"
+    incoming.mkdir()
+    (incoming / "a.jsonl").write_text(_text([ring(5, "x"), ring(6, "y")]))
+    (incoming / "b.jsonl").write_text(_text([ring(7, "x")]).rstrip())
+    (incoming / "note.txt").write_text("not for us")
+    output = tmp_path / "results.jsonl"
+    options = ["--input", str(incoming), "--once", "-o", str(output)]
+    assert CliRunner().invoke(app, ["watch", str(model), *options]).exit_code == 0
+    assert [json.loads(line)["id"] for line in output.read_text().splitlines()] == ["x", "y", "x"]
+    assert CliRunner().invoke(app, ["watch", str(model), "--input", str(tmp_path / "absent")]).exit_code != 0
+
+
+def test_files_that_come_and_grow(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"one\ntw")
+    batches = directory_lines(tmp_path, poll=0.01, once=False, longest=100)
+    assert [(line.number, line.content) for line in next(batches)] == [(1, b"one\n")]
+    with (tmp_path / "a.jsonl").open("ab") as file:
+        file.write(b"o\nthree\n")
+    (tmp_path / "b.jsonl").write_bytes(b"four\n")
+    assert [line.content for line in next(batches)] == [b"two\n", b"three\n"]
+    assert [(line.source, line.content) for line in next(batches)] == [("b.jsonl", b"four\n")]
+    (tmp_path / "b.jsonl").write_bytes(b"four\nlast without an end")
+    assert [line.content for line in next(batches)] == [b"last without an end"]
+
+
+def test_every_line_is_answered_at_once_and_an_interrupt_ends_cleanly(model, ring):
+    command = [sys.executable, "-c", "from graphglass.cli.app import main; main()", "watch", str(model)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
+    ) as process:
+        for size in (5, 9):
+            process.stdin.write(_text([ring(size, f"ring {size}")]))
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["id"] == f"ring {size}"
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "2 graphs scored" in told
+    assert "Traceback" not in told
