@@ -53,8 +53,8 @@ def main() -> None:
         print(json.dumps(measure(*options.one, options.data_root)))
         return
     wanted = [("cost", method, dataset) for dataset in SMALL for method in METHODS]
-    wanted += [("batch_mates", method, dataset) for dataset in MATES for method in ("signet", "cvtgad")]
     wanted += [("large", method, dataset) for dataset in LARGE for method in METHODS]
+    wanted += [("batch_mates", method, dataset) for dataset in MATES for method in ("signet", "cvtgad")]
     record = json.loads(options.output.read_text()) if options.output.exists() else {}
     record["machine"] = {
         "python": platform.python_version(),
