@@ -102,10 +102,7 @@ def visit(chromium):
 
         page.on("console", heard)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith((address, "data:")) else troubles.append(request.url),
-        )
+        page.on("request", asked)
         page.goto(address)
         return page
 

@@ -31,7 +31,7 @@ def _explained(page, name):
 
 def _rank(page, text):
     page.locator("#text").fill(text)
-    page.get_by_role("button", name="Rank").click()
+    page.get_by_role("button", name="Rank", exact=True).click()
     expect(page.locator("#rows tr").first).to_be_visible()
 
 
@@ -165,10 +165,10 @@ def test_a_dropped_file_and_a_refusal(inspector, visit):
     expect(page.locator("#rows tr")).to_have_count(2)
     page.locator("#text").fill("0 1\n1 2\n")
     page.locator("#format").select_option("auto")
-    page.get_by_role("button", name="Rank").click()
+    page.get_by_role("button", name="Rank", exact=True).click()
     expect(page.locator("#message")).to_contain_text("must carry what the references carry")
     page.locator("#text").fill("  ")
-    page.get_by_role("button", name="Rank").click()
+    page.get_by_role("button", name="Rank", exact=True).click()
     expect(page.locator("#message")).to_contain_text("Paste or open some graphs first")
 
 

@@ -24,7 +24,8 @@ def docs_page(document: dict[str, Any]) -> str:
     title = escape(info["title"])
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/inspector.css">'
+        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
+        '<link rel="stylesheet" href="/inspector.css">'
         f'<title>{title} API</title></head><body class="docs"><h1>{title} {escape(info["version"])}</h1>'
         f"<p>{escape(info['description'])} The machine-readable form is "
         f'<a href="/openapi.json">openapi.json</a>.</p>{"".join(routes)}<h2>Schemas</h2>{schemas}</body></html>'
