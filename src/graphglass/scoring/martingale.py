@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError
 
@@ -48,7 +49,8 @@ class DriftMartingale:
         if not threshold > 1:
             raise ParameterError("DriftMartingale", "threshold", "above 1", threshold)
         self.threshold = threshold
-        self.alarms = 0
+        self.seen = self.alarms = 0
+        self._log_wealths: NDArray[np.float64]  # (jump rates, bets)
         self._random = np.random.default_rng(seed)
         self._start(sorted(map(float, past)))
 
@@ -76,7 +78,7 @@ class DriftMartingale:
         gains = [0.0]
         for power in _POWERS:
             gains += [np.log(power) + (power - 1) * np.log(p), np.log(power) + (power - 1) * np.log1p(-p)]
-        totals = np.logaddexp.reduce(self._log_wealths, axis=1, keepdims=True)
+        totals = np.logaddexp.reduce(self._log_wealths, axis=1)[:, None]
         stay = self._log_wealths + np.log1p(-np.array(_JUMPS))[:, None]
         move = totals + np.log(np.array(_JUMPS) / len(gains))[:, None]
         self._log_wealths = np.logaddexp(stay, move) + np.array(gains)

@@ -41,7 +41,8 @@ class StreamScorer:
 
     def rows(self, lines: Sequence[Line]) -> list[dict[str, Any]]:
         """One row per readable line, in order: id, score, p_value and flagged (None where a summary is served)."""
-        names, sets = [], []
+        names: list[str] = []
+        sets: list[GraphSet] = []
         for line in lines:
             if not line.content.strip():
                 continue
