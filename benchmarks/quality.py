@@ -1,0 +1,317 @@
+"""Measure what every training-free channel adds to the default detector, and how far its weights are tuned.
+
+    python benchmarks/quality.py measure --data DATA --cache build/quality
+    python benchmarks/quality.py report --cache build/quality --out results/quality
+    python benchmarks/quality.py transfer --data DATA --out results/quality
+
+``measure`` fits the channels on the references of every dataset, direction and seed, and keeps their distances.
+``report`` needs no graph: it fuses stored distances and writes the JSON files behind docs/quality.md.
+``transfer`` scores the targets of the 18 disjoint settings with references of other domains, and with eight of theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.bench.datasets import TWELVE, Datasets
+from graphglass.bench.metrics import auroc
+from graphglass.bench.protocols import blind, split
+from graphglass.bench.transfer import DISJOINT, source_references, target_split
+from graphglass.scoring.default_channels import FAMILY_WEIGHTS, default_weights, family, training_free_channels
+from graphglass.scoring.evidence import Evidence, join_evidence
+from graphglass.scoring.fusion import fit_fusion
+from graphglass.structure.profile import StructureProfile, profile
+
+DIRECTIONS = ("minority", "flip")
+SEEDS = 5
+# Smallest first, so that an interrupted run has measured the most cells.
+ORDER = sorted(
+    TWELVE, key=("MUTAG BZR COX2 ENZYMES IMDB-BINARY DHFR PROTEINS AIDS DD REDDIT-BINARY NCI1 COLLAB").split().index
+)
+GRID = {
+    "pattern": (1.0, 2.0, 3.0, 5.0),
+    "size": (0.5, 1.0, 2.0),
+    "structure": (0.0, 0.5, 1.0),
+    "direction": (0.0, 0.5, 1.0),
+    "geometry": (0.0, 0.5, 1.0),
+}
+Cell = tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]], NDArray[np.bool_]]
+
+
+def measure(data: str | None, cache: Path, seeds: range, names: list[str]) -> None:
+    """Distances of every test graph and leave-one-out distances of every reference, by channel."""
+    cache.mkdir(parents=True, exist_ok=True)
+    datasets = Datasets(data)
+    for name in names:
+        todo = [(d, s) for s in seeds for d in DIRECTIONS if not (cache / f"{name}.{d}.{s}.npz").exists()]
+        if not todo:
+            continue
+        graphs = datasets.get(name)
+        structure = profile(graphs)
+        for direction, seed in todo:
+            chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
+            references, queries = (
+                Evidence(blind(graphs, rows), structure[rows], {}) for rows in (chosen.references, chosen.test)
+            )
+            arrays: dict[str, NDArray] = {"anomalous": chosen.anomalous}
+            start = time.perf_counter()
+            for channel in training_free_channels():
+                channel.fit(references)
+                if not channel.silent:
+                    arrays[f"left_out/{channel.name}"] = channel.leave_one_out()
+                    arrays[f"distances/{channel.name}"] = channel.distances(queries)[0]
+            arrays["seconds"] = np.array(time.perf_counter() - start)
+            np.savez(cache / f"{name}.{direction}.{seed}.npz", **arrays)
+            print(name, direction, seed, f"{float(arrays['seconds']):.1f} s", flush=True)
+
+
+def read(cache: Path) -> dict[tuple[str, str, int], Cell]:
+    cells = {}
+    for name, direction, seed in itertools.product(TWELVE, DIRECTIONS, range(SEEDS)):
+        path = cache / f"{name}.{direction}.{seed}.npz"
+        if path.exists():
+            with np.load(path) as stored:
+                parts = [
+                    {key.partition("/")[2]: stored[key] for key in stored.files if key.startswith(prefix)}
+                    for prefix in ("distances/", "left_out/")
+                ]
+                cells[name, direction, seed] = (parts[0], parts[1], stored["anomalous"])
+    return cells
+
+
+def shares(channels: list[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """A family's weight shared by those of its channels that are present."""
+    sizes = {kind: sum(family(name) == kind for name in channels) for kind in weights}
+    return {name: weights[family(name)] / sizes[family(name)] for name in channels}
+
+
+def fused(cell: Cell, weights: Mapping[str, float], *, without: str = "", bounded: bool = True) -> float:
+    distances, left_out, anomalous = cell
+    heard = [name for name in distances if name != without and family(name) != without]
+    fusion = fit_fusion({name: left_out[name] for name in heard}, weights=shares(heard, weights), bounded=bounded)
+    return auroc(np.sum(list(fusion.contributions(distances).values()), axis=0), anomalous)
+
+
+def table(cells: Mapping[tuple[str, str, int], Cell], score: Callable[[Cell], float]) -> dict[str, NDArray]:
+    """AUROC by direction, (datasets, seeds); NaN where a cell was not measured."""
+    out = {direction: np.full((len(TWELVE), SEEDS), np.nan) for direction in DIRECTIONS}
+    for (name, direction, seed), cell in cells.items():
+        out[direction][TWELVE.index(name), seed] = score(cell)
+    return out
+
+
+def summary(values: dict[str, NDArray]) -> dict[str, object]:
+    """Mean per dataset, their average, and the 95% interval of that average over seeds."""
+    rows: dict[str, object] = {}
+    for direction, scores in values.items():
+        rows[direction] = {
+            "datasets": {name: round(float(np.nanmean(row)), 2) for name, row in zip(TWELVE, scores, strict=True)},
+            "average": round(float(np.nanmean(scores, axis=1).mean()), 2),
+            "interval": interval(np.nanmean(scores, axis=0)),
+        }
+    return rows
+
+
+def interval(values: NDArray) -> float:
+    """Half the width of a 95% Student interval over the seeds."""
+    student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}[len(values)]
+    return round(float(student * values.std(ddof=1) / len(values) ** 0.5), 2)
+
+
+def difference(one: dict[str, NDArray], other: dict[str, NDArray]) -> dict[str, object]:
+    """How much the average of `other` lies above `one`, paired by seed; and the interval over resampled datasets."""
+    rows: dict[str, object] = {}
+    generator = np.random.default_rng(0)
+    for direction in DIRECTIONS:
+        gaps = other[direction] - one[direction]  # (datasets, seeds)
+        by_dataset = np.nanmean(gaps, axis=1)
+        drawn = generator.choice(by_dataset, (2000, len(by_dataset))).mean(axis=1)
+        rows[direction] = {
+            "difference": round(float(by_dataset.mean()), 2),
+            "interval": interval(np.nanmean(gaps, axis=0)),
+            "interval_over_datasets": [round(float(q), 2) for q in np.quantile(drawn, (0.025, 0.975))],
+        }
+    return rows
+
+
+def report(cache: Path, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    cells = read(cache)
+    weights = {kind: FAMILY_WEIGHTS[kind] for kind in GRID}
+    default = table(cells, lambda cell: fused(cell, weights))
+    write(out / "default.json", {"weights": weights, "cells": len(cells), "auroc": summary(default)})
+    names = [channel.name for channel in training_free_channels()]
+
+    def alone(name: str) -> Callable[[Cell], float]:
+        return lambda cell: auroc(cell[0][name], cell[2]) if name in cell[0] else float("nan")
+
+    write(out / "channels.json", {name: by_dataset(table(cells, alone(name))) for name in names})
+    families = [kind for kind in GRID if sum(family(name) == kind for name in names) > 1]
+    removed = {
+        part: table(cells, lambda cell, part=part: fused(cell, weights, without=part)) for part in [*names, *families]
+    }
+    equal = dict.fromkeys(GRID, 1.0)
+    other = {
+        "linear fusion": table(cells, lambda cell: fused(cell, weights, bounded=False)),
+        "equal family weights": table(cells, lambda cell: fused(cell, equal)),
+    }
+    ablation = {f"without {part}": difference(default, scores) for part, scores in removed.items()}
+    ablation |= {part: difference(default, scores) for part, scores in other.items()}
+    write(out / "ablation.json", ablation)
+    write(out / "weights.json", tuning(cells, default))
+
+
+def by_dataset(values: dict[str, NDArray]) -> dict[str, dict[str, float]]:
+    return {
+        direction: {
+            name: round(float(np.nanmean(row)), 2)
+            for name, row in zip(TWELVE, scores, strict=True)
+            if not np.isnan(row).all()
+        }
+        for direction, scores in values.items()
+    }
+
+
+def tuning(cells: Mapping[tuple[str, str, int], Cell], default: dict[str, NDArray]) -> dict[str, object]:
+    """Choose family weights on a grid: on all datasets, and for each dataset on the other eleven."""
+    options = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
+    results = np.full((len(options), len(TWELVE), len(DIRECTIONS)), np.nan)
+    prepared = {key: _units(cell) for key, cell in cells.items()}
+    for row, option in enumerate(options):
+        sums = np.zeros((len(TWELVE), len(DIRECTIONS)))
+        counts = np.zeros_like(sums)
+        for (name, direction, _), (units, anomalous) in prepared.items():
+            place = TWELVE.index(name), DIRECTIONS.index(direction)
+            share = shares(list(units), option)
+            sums[place] += auroc(sum(share[part] * values for part, values in units.items()), anomalous)
+            counts[place] += 1
+        results[row] = sums / counts
+    best = int(results.mean(axis=(1, 2)).argmax())
+    left_out = np.empty((len(TWELVE), len(DIRECTIONS)))
+    chosen = {}
+    for place, name in enumerate(TWELVE):
+        others = np.delete(results, place, axis=1).mean(axis=(1, 2))
+        left_out[place] = results[int(others.argmax()), place]
+        chosen[name] = options[int(others.argmax())]
+    spread = results.mean(axis=(1, 2))
+    return {
+        "options": len(options),
+        "default": averages(np.stack([np.nanmean(default[d], axis=1) for d in DIRECTIONS], axis=1)),
+        "best in sample": averages(results[best]) | {"weights": options[best]},
+        "leave one dataset out": averages(left_out) | {"weights": chosen},
+        "average of both directions over the grid": {
+            "least": round(float(spread.min()), 2),
+            "median": round(float(np.median(spread)), 2),
+            "most": round(float(spread.max()), 2),
+        },
+    }
+
+
+def _units(cell: Cell) -> tuple[dict[str, NDArray], NDArray]:
+    distances, left_out, anomalous = cell
+    fusion = fit_fusion(left_out, weights=dict.fromkeys(left_out, 1.0), bounded=True)
+    return fusion.contributions(distances), anomalous
+
+
+def transfer(data: str | None, out: Path, seeds: range) -> None:
+    """Zero-shot with the source pool's references, structure alone; eight-shot with the target's own references."""
+    datasets = Datasets(data, keep=len(TWELVE))
+    structures = {name: profile(datasets.get(name)) for name in TWELVE}
+
+    def evidence(name: str, rows: NDArray) -> Evidence:
+        return Evidence(blind(datasets.get(name), rows), structures[name][rows], {})
+
+    rows: dict[str, dict[str, dict[str, list[float]]]] = {direction: {} for direction in DIRECTIONS}
+    for direction, pool, seed in itertools.product(DIRECTIONS, ("mol", "protein"), seeds):
+        flip = direction == "flip"
+        parts = source_references(datasets, pool, "minority", seed, flip=flip)
+        source = fitted(join_evidence([source_evidence(datasets, structures, name, seed, flip) for name in parts]))
+        for target in [name for origin, name in DISJOINT if origin == pool]:
+            chosen = target_split(datasets.get(target), parts, "minority", seed, flip=flip)
+            queries = evidence(target, chosen.test)
+            scores = {"zero-shot": source(queries.structure_only())}
+            scores["eight-shot"] = fitted(evidence(target, chosen.references[:8]))(queries)
+            for regime, values in scores.items():
+                cell = rows[direction].setdefault(f"{pool} to {target}", {}).setdefault(regime, [])
+                cell.append(auroc(values, chosen.anomalous))
+            found = {regime: round(auroc(values, chosen.anomalous), 1) for regime, values in scores.items()}
+            print(direction, pool, target, seed, found, flush=True)
+    write(out / "transfer.json", {direction: means(cells) for direction, cells in rows.items()})
+
+
+def source_evidence(
+    datasets: Datasets, structures: dict[str, StructureProfile], name: str, seed: int, flip: bool
+) -> Evidence:
+    """The references of one source dataset by structure alone, with ids that stay unique in the pool."""
+    graphs = datasets.get(name)
+    rows = split(graphs.labels, "minority", seed, flip=flip).references
+    chosen = blind(graphs, rows)
+    chosen = replace(chosen, ids=tuple(f"{name}/{i}" for i in chosen.ids)).structure_only()
+    return Evidence(chosen, structures[name][rows], {})
+
+
+def means(cells: dict[str, dict[str, list[float]]]) -> dict[str, object]:
+    """Mean over seeds of every setting, and the average of the settings."""
+    by_setting = {
+        setting: {regime: round(float(np.mean(values)), 2) for regime, values in regimes.items()}
+        for setting, regimes in cells.items()
+    }
+    average = {
+        regime: round(float(np.mean([row[regime] for row in by_setting.values()])), 2)
+        for regime in ("zero-shot", "eight-shot")
+    }
+    return {"average": average, "seeds": len(next(iter(cells.values()))["zero-shot"]), "settings": by_setting}
+
+
+def fitted(references: Evidence) -> Callable[[Evidence], NDArray]:
+    """The default's training-free score against these references."""
+    channels = training_free_channels()
+    for channel in channels:
+        channel.fit(references)
+    left_out = {channel.name: channel.leave_one_out() for channel in channels}
+    fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
+
+    def score(queries: Evidence) -> NDArray:
+        parts = fusion.contributions({channel.name: channel.distances(queries)[0] for channel in channels})
+        return np.sum(list(parts.values()), axis=0)
+
+    return score
+
+
+def averages(values: NDArray) -> dict[str, object]:
+    return {direction: round(float(values[:, place].mean()), 2) for place, direction in enumerate(DIRECTIONS)}
+
+
+def write(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    print(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("measure", "report", "transfer"))
+    parser.add_argument("--data", help="the data root; GRAPHGLASS_DATA if absent")
+    parser.add_argument("--cache", type=Path, default=Path("build/quality"))
+    parser.add_argument("--out", type=Path, default=Path("results/quality"))
+    parser.add_argument("--seeds", type=int, nargs=2, default=(0, SEEDS), metavar=("FIRST", "END"))
+    parser.add_argument("--datasets", nargs="*", default=ORDER)
+    options = parser.parse_args()
+    if options.action == "measure":
+        measure(options.data, options.cache, range(*options.seeds), options.datasets)
+    elif options.action == "report":
+        report(options.cache, options.out)
+    else:
+        transfer(options.data, options.out, range(*options.seeds))
+
+
+if __name__ == "__main__":
+    main()
