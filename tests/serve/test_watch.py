@@ -39,15 +39,15 @@ def test_a_stream_is_scored_as_the_library_scores_it(model, ring):
 def test_drift_is_reported(model, ring, mutag):
     """Molecules like the references, then rings of another size."""
     alike = mutag[np.flatnonzero(mutag.labels == 1)[40:]].structure_only().without_labels()
-    order = np.random.default_rng(0).permutation(len(alike))
-    usual = list(json_records(alike[order]))
-    unusual = [ring(size, f"ring {size}") for size in range(30, 70)]
+    rng = np.random.default_rng(0)
+    usual = list(json_records(alike[rng.permutation(len(alike))]))
+    unusual = [ring(int(size), f"ring {size}") for size in rng.permutation(range(30, 70))]
     calm = CliRunner().invoke(app, ["watch", str(model)], input=_text(usual))
     assert "drift at" not in calm.stderr
     assert f"{len(usual)} graphs scored" in calm.stderr
     changed = CliRunner().invoke(app, ["watch", str(model)], input=_text(usual + unusual))
     assert "drift at 'ring " in changed.stderr
-    assert "1 drift alarms" in changed.stderr
+    assert "drift at" not in changed.stderr.partition("drift at 'ring ")[0]
 
 
 def test_a_directory_once(model, ring, tmp_path):
