@@ -11,7 +11,16 @@ from torch.func import functional_call
 from graphglass.baselines.batches import Batch, InputSchema
 from graphglass.baselines.contrast import info_nce
 from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import GCN, mlp, normalised, padded, per_graph_mean, pool, positions
+from graphglass.baselines.layers import (
+    GCN,
+    mlp,
+    normalised,
+    padded_block,
+    padded_rows,
+    per_graph_mean,
+    pool,
+    size_blocks,
+)
 
 
 def decoded_propagation(z: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:
@@ -20,10 +29,17 @@ def decoded_propagation(z: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:
     Rows of ``z`` are unit and non-negative, so entries lie between 0 and 1. The decoder is linear in each argument:
     :math:`\hat A X = Z (Z^\top X)` reaches all pairs of a graph in time and memory linear in its nodes.
     """
-    block = padded(z, batch)
+    blocks = list(size_blocks(batch.sizes))
+    places = [padded_rows(batch, block) for block in blocks]
+    units = [padded_block(z, batch, block)[0] for block in blocks]
+    back = torch.argsort(torch.cat([rows[real] for rows, real in places]))
 
     def every(x: Tensor) -> Tensor:
-        return (block @ (block.transpose(1, 2) @ padded(x, batch)))[batch.graph_of, positions(batch)]
+        parts = []
+        for unit, (rows, real) in zip(units, places, strict=True):
+            within = unit.transpose(1, 2) @ (x[rows] * real[..., None])  # (block, d, width)
+            parts.append((unit @ within)[real])
+        return torch.cat(parts)[back]
 
     total = every(torch.ones(len(z), 1))
     return lambda x: every(x) / total
@@ -35,8 +51,11 @@ def structure_error(z: Tensor, batch: Batch) -> Tensor:
     The sum of squares over all pairs of a graph is :math:`\lVert Z^\top Z \rVert_F^2`; less the edges, and the diagonal
     of ones, it is that over non-edges. A kind of pair that a graph has none of counts 0.
     """
-    block = padded(z, batch)
-    everywhere = (block.transpose(1, 2) @ block).square().sum(dim=(1, 2))
+    everywhere = torch.zeros(len(batch))
+    for block in size_blocks(batch.sizes):
+        unit, _ = padded_block(z, batch, block)
+        squares = (unit.transpose(1, 2) @ unit).square().sum(dim=(1, 2))
+        everywhere = everywhere.index_add(0, block, squares)
     on_edges = (z[batch.rows] * z[batch.columns]).sum(dim=1)
     owners, zeros = batch.graph_of[batch.rows], torch.zeros(len(batch))
     ends = torch.bincount(owners, minlength=len(batch))

@@ -40,17 +40,6 @@ def per_graph_mean(values: Tensor, batch: Batch) -> Tensor:
     return pool(values[:, None], batch, "mean")[:, 0]
 
 
-def padded(x: Tensor, batch: Batch) -> Tensor:
-    """Node rows side by side per graph, zeros behind the last node, (graphs, largest, width)."""
-    out = x.new_zeros(len(batch), int(batch.sizes.max()), x.shape[1])
-    return out.index_put((batch.graph_of, positions(batch)), x)
-
-
-def positions(batch: Batch) -> Tensor:
-    """The place of each node inside its graph, (nodes,)."""
-    return torch.arange(len(batch.graph_of)) - batch.offsets[:-1][batch.graph_of]
-
-
 def mlp(*widths: int, bias: bool = True) -> nn.Sequential:
     """Linear layers with ReLU between them."""
     parts: list[nn.Module] = []
@@ -132,10 +121,14 @@ def size_blocks(sizes: Tensor, pairs: int = 4_000_000) -> Iterator[Tensor]:
         first = last
 
 
-def padded_block(x: Tensor, batch: Batch, block: Tensor) -> tuple[Tensor, Tensor]:
-    """Node rows of the graphs in ``block`` side by side, (block, largest, width), and where they are real."""
+def padded_rows(batch: Batch, block: Tensor) -> tuple[Tensor, Tensor]:
+    """Node rows of the graphs in ``block`` side by side, (block, largest), and where they are real."""
     sizes = batch.sizes[block]
     place = torch.arange(int(sizes.max()))
-    real = place < sizes[:, None]
-    rows = (batch.offsets[block][:, None] + place).clamp(max=len(x) - 1)
+    return (batch.offsets[block][:, None] + place).clamp(max=len(batch.graph_of) - 1), place < sizes[:, None]
+
+
+def padded_block(x: Tensor, batch: Batch, block: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows of ``x`` there, zero where there is no node, (block, largest, width), and where they are real."""
+    rows, real = padded_rows(batch, block)
     return x[rows] * real[..., None], real
