@@ -126,13 +126,13 @@ def test_parts_and_their_errors(place, tmp_path):
 
 
 def test_an_unreachable_scheduler_is_a_clear_error(monkeypatch):
-    monkeypatch.setattr("graphglass.cluster.connect._SECONDS", 1)
+    monkeypatch.setattr("graphglass.cluster.connection._SECONDS", 1)
     with pytest.raises(ClusterError, match=r"No scheduler answers at tcp://127\.0\.0\.1:1"), connect("tcp://127.0.0.1:1"):
         pass
 
 
 def test_other_versions_are_refused(client, monkeypatch):
-    from graphglass.cluster import connect as module
+    from graphglass.cluster import connection as module
 
     monkeypatch.setattr(module, "installed", lambda: dict.fromkeys(module.PACKAGES, "0"))
 

@@ -120,6 +120,8 @@ def test_zero_shot_scores_graphs_of_another_kind(fitted, queries):
     plain = queries.structure_only()
     assert np.isfinite(zero_shot.decision_function(plain)).all()
     assert np.allclose(zero_shot.decision_function(plain), zero_shot.decision_function(queries))
+    fewer = fitted.for_any_domain().remove_references(fitted.references_.graphs.ids[:2])
+    assert np.isfinite(fewer.decision_function(queries)).all()
 
 
 def test_several_domains_train_one_encoder(normals, queries):

@@ -18,7 +18,7 @@ WORKERS = Annotated[int | None, typer.Option("--workers", min=1, help="Processes
 
 def run_parts(cluster: str, workers: int | None, job: str, run: Callable[[Any], list[Outcome]]) -> None:
     """Connect, run, print a summary; exit code 1 if any part failed, after all the others finished."""
-    from graphglass.cluster.connect import connect
+    from graphglass.cluster.connection import connect
 
     with connect(cluster, workers) as client:
         outcomes = run(client)

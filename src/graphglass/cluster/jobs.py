@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphglass.cluster.connect import check_workers
+from graphglass.cluster.connection import check_workers
 from graphglass.cluster.parts import Part, input_files, list_parts
 from graphglass.cluster.work import Outcome, describe_part, model_digest, score_columns, score_part
 from graphglass.errors import ClusterError

@@ -261,7 +261,7 @@ class GLASS(BaseEstimator):
         keep = np.array([identifier not in set(ids) for identifier in present])
         if not keep.any():
             raise InputError("Removing these would leave no reference. Replace the references instead.")
-        self._refer_to(self.references_[keep])
+        self._refer_to(self.references_[keep], mixed=self.scorer_.mixed)
         return self
 
     def score_variants(self, graphs: Any) -> dict[str, NDArray[np.float64]]:

@@ -40,7 +40,7 @@ def connect(cluster: str, workers: int | None = None) -> Iterator[Any]:
         one_thread = {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1, "NUMBA_NUM_THREADS": 1}
         with (
             dask.config.set({"distributed.nanny.pre-spawn-environ": one_thread}),
-            LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as local,
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local,
             Client(local) as client,
         ):
             yield client
