@@ -82,7 +82,7 @@ def nearest_references(query: Evidence, references: Evidence, count: int) -> tup
 
 
 def field_deviations(query: Evidence, references: Evidence) -> tuple[FieldDeviation, ...]:
-    """GraphDP fields of one graph against the references, the most unusual first."""
+    """GraphDP fields of one graph against the references: those outside the usual range first, then by deviation."""
     values, normal = graphdp(query.profile).fields[0], graphdp(references.profile).fields
     low, median, high = np.percentile(normal, (5, 50, 95), axis=0)
     spread = 1.4826 * np.median(np.abs(normal - median), axis=0)
@@ -103,7 +103,9 @@ def field_deviations(query: Evidence, references: Evidence) -> tuple[FieldDeviat
         )
         for i, name in enumerate(FIELD_NAMES)
     ]
-    return tuple(sorted(rows, key=lambda row: -abs(row.deviation)))
+    return tuple(
+        sorted(rows, key=lambda row: (row.reference_low <= row.value <= row.reference_high, -abs(row.deviation)))
+    )
 
 
 def _words(name: str, value: float, low: float, median: float, high: float) -> str:
