@@ -69,7 +69,7 @@ def guarded(molecules):
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
