@@ -170,7 +170,8 @@ def _table(
 def _means_note(results: Results) -> str:
     runs = defaultdict(set)
     for record in results.records():
-        runs[record["method"]].add(record["cell"]["seed"])
+        place = tuple(sorted((key, str(value)) for key, value in record["cell"].items() if key != "seed"))
+        runs[record["method"], place].add(record["cell"]["seed"])
     seeds = sorted({len(found) for found in runs.values()})
     spread = "–".join(map(str, [seeds[0], seeds[-1]] if seeds[0] != seeds[-1] else seeds[:1])) if seeds else "0"
     return f"Protocol `{results.purpose.title}`; mean ± sample standard deviation over {spread} seeds."
