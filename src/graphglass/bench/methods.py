@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
+from graphglass.scoring.default_channels import FAMILY_WEIGHTS
 
 
 class Detector(Protocol):
@@ -101,6 +102,8 @@ def configuration(detector: Detector) -> dict[str, Any]:
     resolver = getattr(detector, "resolved", None)  # GLASS: what its preset stands for today
     if resolver is not None:
         settings |= asdict(resolver())
+        if settings["scorer"] == "ensemble":
+            settings["family_weights"] = dict(FAMILY_WEIGHTS)
     return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
 
 
