@@ -6,6 +6,7 @@ import threading
 import time
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -154,3 +155,34 @@ def test_command_reports_failures_with_exit_code_one(place, tmp_path):
     assert result.exit_code == 1, result.output
     assert "1 parts done (30 graphs" in result.output
     assert (tmp_path / "out" / "part-0.parquet").is_file()
+
+
+def test_the_describe_command_equals_one_process_and_resumes(place, mutag, tmp_path):
+    command = ["describe", str(place / "parts"), "-o", str(tmp_path / "out"), "--cluster", "local", "--workers", "2"]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert "6 parts done (180 graphs" in result.output
+    whole = tmp_path / "whole.parquet"
+    write_parquet(mutag[:180].without_labels(), tmp_path / "all.parquet")
+    CliRunner().invoke(app, ["describe", str(tmp_path / "all.parquet"), "--format", "parquet", "-o", str(whole)])
+    parts = [pq.read_table(tmp_path / "out" / f"part-{i}.parquet").replace_schema_metadata() for i in range(6)]
+    assert pa.concat_tables(parts).equals(pq.read_table(whole))
+    assert "6 were done before" in CliRunner().invoke(app, command, catch_exceptions=False).output
+
+
+def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(place, tmp_path, monkeypatch):
+    (tmp_path / "bad.parquet").write_bytes(b"nothing")
+    command = ["describe", str(place / "parts" / "part-0.parquet"), str(tmp_path / "bad.parquet")]
+    cluster = ["--cluster", "local", "--workers", "1"]
+    result = CliRunner().invoke(app, [*command, "-o", str(tmp_path / "out"), *cluster])
+    assert result.exit_code == 1, result.output
+    assert "bad.parquet is not a readable Parquet file" in result.output
+    with pytest.raises(InputError, match="needs -o DIRECTORY"):
+        CliRunner().invoke(app, [*command, *cluster], catch_exceptions=False)
+    with pytest.raises(InputError, match="Several files are described with --cluster"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    monkeypatch.setattr("graphglass.cluster.connection._SECONDS", 1)
+    with pytest.raises(ClusterError, match="No scheduler answers"):
+        CliRunner().invoke(
+            app, [*command, "-o", str(tmp_path), "--cluster", "tcp://127.0.0.1:1"], catch_exceptions=False
+        )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from graphglass.errors import BenchError, DataError
 from graphglass.graphs import GraphSet
@@ -64,6 +65,11 @@ class Datasets:
         self._root, self._keep = root, keep
         self._held: OrderedDict[str, GraphSet] = OrderedDict()
         self._hashes: dict[str, str] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy in another process reads the files itself."""
+        root = None if self._root is None else Path(self._root).absolute()
+        return {"_root": root, "_keep": self._keep, "_held": OrderedDict(), "_hashes": {}}
 
     def get(self, name: str) -> GraphSet:
         """The graphs with their raw class labels."""

@@ -1,4 +1,4 @@
-"""Run cells that have no record yet, one after another, and record each as it finishes."""
+"""Run cells that have no record yet, one after another or on a cluster, and record each as it finishes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import logging
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -15,48 +15,15 @@ from graphglass.bench.datasets import Datasets
 from graphglass.bench.isolation import stream
 from graphglass.bench.methods import configuration, factory
 from graphglass.bench.metrics import METRIC_NAMES
-from graphglass.bench.records import Cell, Record, Results, cell_key
+from graphglass.bench.on_cluster import run_on_cluster
+from graphglass.bench.records import Record, Results, cell_key
+from graphglass.bench.work import Job, Measured, Outcome, Work
 from graphglass.errors import BenchError
+
+__all__ = ["Job", "Outcome", "run_jobs", "versions"]
 
 _PACKAGES = ("graphglass", "numpy", "scipy", "scikit-learn", "numba", "torch")
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one cell measured.
-
-    Attributes
-    ----------
-    metrics : mapping
-        AUROC, AUPRC and FPR95 in percent of the method's own score.
-    seconds : mapping
-        Time by part, such as ``fit`` and ``score``.
-    counts : mapping
-        References, and normal and anomalous test graphs.
-    labels : mapping
-        The raw classes that were ``normal`` and ``anomalous``.
-    variants : mapping
-        Further metrics by name: scoring rules, numbers of shots, reference sets.
-    """
-
-    cell: Cell
-    metrics: dict[str, float]
-    seconds: dict[str, float]
-    counts: dict[str, int]
-    labels: dict[str, list[int]]
-    variants: dict[str, dict[str, float]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Job:
-    """Cells that share work (one fit, several targets); `run` yields an outcome for each of `cells` it is given."""
-
-    method: str
-    cells: tuple[Cell, ...]
-    datasets: tuple[str, ...]
-    run: Callable[[Sequence[Cell]], Iterator[Outcome]]
-    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def run_jobs(
@@ -67,10 +34,16 @@ def run_jobs(
     threads: int = 1,
     isolate: bool = True,
     progress: bool = True,
+    client: Any = None,
 ) -> int:
     """Run every cell without a record; return how many were run.
 
     A cell that fails does not stop the others; they are named together at the end.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        Cells then run on its workers, in parallel; records are the same and are written here.
 
     Raises
     ------
@@ -80,40 +53,61 @@ def run_jobs(
     settings = {method: _settings(method, jobs) for method in dict.fromkeys(job.method for job in jobs)}
     done = {method: _finished(results, method, settings[method]) for method in settings}
     failures, finished = [], 0
+
+    def fail(job: Job, error: BenchError) -> None:
+        failures.append(f"{_title(job)}: {error}")
+        log.warning("%s failed: %s", _title(job), error)
+
     with _bar(progress) as bar:
         task = bar.add_task("", total=sum(len(job.cells) for job in jobs))
-        for job in jobs:
-            open_cells = [cell for cell in job.cells if cell_key(cell) not in done[job.method]]
-            bar.update(task, advance=len(job.cells) - len(open_cells), description=_title(job))
-            bar.refresh()
-            if not open_cells:
+
+        def waiting() -> Iterator[Work]:
+            for job in jobs:
+                open_cells = [cell for cell in job.cells if cell_key(cell) not in done[job.method]]
+                bar.update(task, advance=len(job.cells) - len(open_cells), description=_title(job))
+                bar.refresh()
+                if not open_cells:
+                    continue
+                try:
+                    data = {name: datasets.hash(name) for name in job.datasets}
+                    _check_data(done[job.method], data, results)
+                except BenchError as error:
+                    fail(job, error)
+                    continue
+                yield Work(job, open_cells, data)
+
+        if client is None:
+            measured = _one_by_one(waiting(), datasets, threads=threads, isolate=isolate)
+        else:
+            measured = run_on_cluster(client, waiting(), datasets, threads=threads)
+        for work, value in measured:
+            if isinstance(value, BenchError):
+                fail(work.job, value)
                 continue
-            left = len(open_cells)
-            try:
-                data = {name: datasets.hash(name) for name in job.datasets}
-                _check_data(done[job.method], data, results)
-                for name in job.datasets:  # read before the fork, so that a child finds them in memory
-                    datasets.get(name)
-                work = _bound(job, open_cells)
-                for outcome, memory in stream(work, threads=threads, isolate=isolate):
-                    record = _record(results, job, outcome, settings[job.method], data, memory, threads)
-                    results.append(record)
-                    done[job.method][cell_key(outcome.cell)] = record
-                    finished, left = finished + 1, left - 1
-                    bar.update(task, advance=1)
-                    bar.refresh()
-            except BenchError as error:
-                failures.append(f"{_title(job)}: {error}")
-                log.warning("%s failed: %s", _title(job), error)
-                bar.update(task, advance=left)
+            outcome, memory = value
+            record = _record(results, work.job, outcome, settings[work.job.method], work.data, memory, threads)
+            results.append(record)
+            done[work.job.method][cell_key(outcome.cell)] = record
+            finished += 1
+            bar.update(task, advance=1)
+            bar.refresh()
     if failures:
         head = f"{len(failures)} of {len(jobs)} jobs failed, {finished} cells finished."
         raise BenchError("\n  ".join([head, *failures]))
     return finished
 
 
-def _bound(job: Job, cells: Sequence[Cell]) -> Callable[[], Iterator[Outcome]]:
-    return lambda: job.run(cells)
+def _one_by_one(
+    waiting: Iterator[Work], datasets: Datasets, *, threads: int, isolate: bool
+) -> Iterator[tuple[Work, Measured | BenchError]]:
+    for work in waiting:
+        try:
+            for name in work.job.datasets:  # read before the fork, so that a child finds them in memory
+                datasets.get(name)
+            for value in stream(partial(work.job.run, work.cells), threads=threads, isolate=isolate):
+                yield work, value
+        except BenchError as error:
+            yield work, error
 
 
 def _title(job: Job) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.reading import STRICT, read_and_report
 
 if TYPE_CHECKING:
@@ -32,25 +33,40 @@ class Format(StrEnum):
 
 @app.command()
 def describe(
-    graphs: Annotated[Path, typer.Argument(help="Graphs in any format GraphGlass reads.")],
+    graphs: Annotated[list[Path], typer.Argument(help="Graphs in any format; several parts with --cluster.")],
     format: Annotated[  # noqa: A002 - the name of the option
         Format, typer.Option(help="table: a summary to read. json: one object per line. parquet: a table file.")
     ] = Format.table,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here and not to the screen.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here, not to the screen; a directory with --cluster.")
+    ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Graphs shown in a table on the screen.")] = 20,
     strict: STRICT = False,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Measure every graph: size, degrees, clustering, cores, motifs and the spectral sketch."""
     from graphglass.errors import InputError
 
+    if cluster is not None:
+        from graphglass.cluster.jobs import describe_parts
+
+        if output is None or format is Format.json:
+            raise InputError("--cluster writes one Parquet table per part and needs -o DIRECTORY alone.")
+        run_parts(cluster, workers, "describe", lambda client: describe_parts(client, graphs, output, progress=True))
+        return
+    if len(graphs) > 1:
+        raise InputError("Several files are described with --cluster local; without it, name one.")
     if output is None and format is Format.parquet:
         raise InputError("A Parquet table needs a file. Name one with -o FILE.")
     if output is not None and output.is_dir():
         raise InputError(f"{output} is a directory. Name a file to write to.")
+    from graphglass.structure.columns import profile_columns
     from graphglass.structure.profile import profile
 
-    read = read_and_report(graphs, strict=strict)
-    columns = profile_columns(read.ids, profile(read, progress=True))
+    read = read_and_report(graphs[0], strict=strict)
+    measured = profile_columns(read.ids, profile(read, progress=True))
+    columns = {name: values if name == "id" else values.tolist() for name, values in measured.items()}
     if format is Format.table:
         show(columns, rows if output is None else len(read), output)
     elif format is Format.json:
@@ -60,19 +76,6 @@ def describe(
         write(output, parquet(columns))
     if output is not None:
         typer.echo(f"Wrote {len(read)} graphs to {output}.", err=True)
-
-
-def profile_columns(ids: tuple[str, ...], measured: Any) -> dict[str, list[Any]]:
-    """The profile as named columns: id, aggregates, sketch, estimated."""
-    from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES
-
-    counts = {"nodes", "edges", "components", "core_max"}
-    columns: dict[str, list[Any]] = {"id": list(ids)}
-    for name, values in zip(AGGREGATE_NAMES, measured.aggregates.T, strict=True):
-        columns[name] = values.astype(int).tolist() if name in counts else values.tolist()
-    columns.update(zip(SKETCH_NAMES, measured.sketch.T.tolist(), strict=True))
-    columns["estimated"] = measured.estimated.tolist()
-    return columns
 
 
 def json_lines(columns: dict[str, list[Any]]) -> str:

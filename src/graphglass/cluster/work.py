@@ -20,7 +20,8 @@ from graphglass.errors import GlassError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 from graphglass.scoring.calibration import conformal_p_values
-from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
+from graphglass.structure.columns import profile_columns
+from graphglass.structure.profile import profile
 
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
 CHUNK = 20_000
@@ -60,10 +61,7 @@ def score_columns(graphs: GraphSet, model: str, digest: str) -> Columns:
 
 def describe_columns(graphs: GraphSet) -> Columns:
     """Ids, aggregates and spectral sketch of every graph."""
-    structure = profile(graphs)
-    columns: Columns = {"id": list(graphs.ids)}
-    columns |= {name: structure.aggregates[:, i] for i, name in enumerate(AGGREGATE_NAMES)}
-    return columns | {name: structure.sketch[:, i] for i, name in enumerate(SKETCH_NAMES)}
+    return profile_columns(graphs.ids, profile(graphs))
 
 
 def score_part(part: Part, model: str, digest: str) -> Outcome:
