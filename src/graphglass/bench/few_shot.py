@@ -12,6 +12,7 @@ from graphglass.bench.records import Cell
 from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.runner import Job, Outcome
 from graphglass.bench.single import classes, counts
+from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import POOLS, source_references, target_split
 from graphglass.errors import BenchError
 
@@ -28,6 +29,7 @@ def few_shot_jobs(
     seeds: int,
     *,
     flip: bool = False,
+    encoders: SourceEncoders | None = None,
 ) -> list[Job]:
     """One job per target, method and seed; every number of shots is measured in it."""
     for name in names:
@@ -36,7 +38,7 @@ def few_shot_jobs(
 
     def job(name: str, method: str, seed: int) -> Job:
         def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield few_shot_cell(datasets, method, cells[0], protocol, flip=flip)
+            yield few_shot_cell(datasets, method, cells[0], protocol, flip=flip, encoders=encoders)
 
         cell: Cell = {"source": SOURCES[name], "dataset": name, "seed": seed}
         return Job(method, (cell,), (*POOLS[SOURCES[name]], name), run)
@@ -44,12 +46,20 @@ def few_shot_jobs(
     return [job(name, method, seed) for name in names for method in methods for seed in range(seeds)]
 
 
-def few_shot_cell(datasets: Datasets, method: str, cell: Cell, protocol: str, *, flip: bool = False) -> Outcome:
+def few_shot_cell(
+    datasets: Datasets,
+    method: str,
+    cell: Cell,
+    protocol: str,
+    *,
+    flip: bool = False,
+    encoders: SourceEncoders | None = None,
+) -> Outcome:
     """Scores at k = 0, 1, 4, 8, 16, 32 and all target normals: nested prefixes of one seeded order."""
     seed, name = int(cell["seed"]), str(cell["dataset"])
     start = time.perf_counter()
     sources = source_references(datasets, str(cell["source"]), protocol, seed, flip=flip)
-    model = SourceModel(method, seed, sources)
+    model = SourceModel(method, seed, sources, encoders)
     middle = time.perf_counter()
     if not model.takes_references:
         raise BenchError(f"Method {method!r} cannot take further references without training.")

@@ -15,18 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.bench.methods import KERNELS, TRAINING_FREE, factory
+from graphglass.bench.source_models import SourceEncoders
 from graphglass.graphs import GraphSet, concatenate
 
 
 class SourceModel:
-    """A method fitted on the normal graphs of one or more source datasets."""
+    """A method fitted on the normal graphs of one or more source datasets.
 
-    def __init__(self, method: str, seed: int, sources: Mapping[str, GraphSet]) -> None:
+    Parameters
+    ----------
+    encoders : SourceEncoders, optional
+        Where trained encoders are kept; without it every model is trained anew, to the same scores.
+    """
+
+    def __init__(
+        self, method: str, seed: int, sources: Mapping[str, GraphSet], encoders: SourceEncoders | None = None
+    ) -> None:
         self._method, self._seed = method, seed
         self._pool = concatenate([_named(name, part.structure_only()) for name, part in sources.items()])
         detector: Any = factory(method)(seed)
         self._swaps = hasattr(detector, "with_references")
-        self._detector: Any = detector.fit(dict(sources)) if self._swaps else detector.fit(self._pool)
+        if not self._swaps:
+            self._detector: Any = detector.fit(self._pool)
+        else:
+            self._detector = detector.fit(dict(sources)) if encoders is None else encoders.fit(detector, sources)
 
     @property
     def takes_references(self) -> bool:

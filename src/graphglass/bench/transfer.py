@@ -19,6 +19,7 @@ from graphglass.bench.records import Cell
 from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.runner import Job, Outcome
 from graphglass.bench.single import classes, counts
+from graphglass.bench.source_models import SourceEncoders
 from graphglass.graphs import GraphSet
 
 # Source pools of the private series; the paper does not name those of tab:cross, so they serve both.
@@ -55,6 +56,7 @@ def transfer_jobs(
     *,
     flip: bool = False,
     sources: Sequence[str] = tuple(POOLS),
+    encoders: SourceEncoders | None = None,
 ) -> list[Job]:
     """One job per source, method and seed: trained once, then every target in `names` that the paper pairs with it."""
 
@@ -63,7 +65,7 @@ def transfer_jobs(
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
 
         def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield from transfer_cells(datasets, source, method, seed, cells, protocol, flip=flip)
+            yield from transfer_cells(datasets, source, method, seed, cells, protocol, flip=flip, encoders=encoders)
 
         return Job(method, cells, tuple(dict.fromkeys([*POOLS[source], *targets])), run)
 
@@ -80,11 +82,12 @@ def transfer_cells(
     protocol: str,
     *,
     flip: bool = False,
+    encoders: SourceEncoders | None = None,
 ) -> Iterator[Outcome]:
     """Train on one source pool and evaluate the targets of `cells`."""
     start = time.perf_counter()
     parts = source_references(datasets, source, protocol, seed, flip=flip)
-    model = SourceModel(method, seed, parts)
+    model = SourceModel(method, seed, parts, encoders)
     seconds = {"fit": time.perf_counter() - start}
     for cell in cells:
         start = time.perf_counter()

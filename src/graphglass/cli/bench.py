@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from graphglass.cli.clustering import WORKERS
 from graphglass.errors import BenchError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -22,9 +21,7 @@ SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0..N-1; 
 RootOption = Annotated[Path | None, typer.Option("--data-root", help="Folder of dataset zips; else GRAPHGLASS_DATA.")]
 OutOption = Annotated[Path, typer.Option("-o", "--output", help="Results folder; its finished cells are kept.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")]
-CLUSTER = Annotated[
-    str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): cells in parallel.")
-]
+CacheOption = Annotated[Path | None, typer.Option("--cache", help="Folder of trained source encoders; else the cache.")]
 
 
 def listed(values: list[str] | None) -> list[str] | None:
@@ -56,27 +53,13 @@ def bench() -> None:
     """Measure detectors under named protocols; every figure can be rebuilt from its records."""
 
 
-def _run(
-    benchmark: str,
-    jobs: Any,
-    output: Path,
-    protocol: str,
-    flip: bool,
-    data: Any,
-    threads: int,
-    cluster: str | None = None,
-    workers: int | None = None,
-) -> None:
+def _run(benchmark: str, jobs: Any, output: Path, protocol: str, flip: bool, data: Any, threads: int) -> None:
     """Open the results folder, run what is missing, say what was done."""
-    from contextlib import nullcontext
-
     from graphglass.bench.records import Purpose, Results
     from graphglass.bench.runner import run_jobs
-    from graphglass.cluster.connection import connect
 
-    with nullcontext() if cluster is None else connect(cluster, workers) as client:
-        results = Results.create(output, Purpose(benchmark, protocol, flip))
-        run = run_jobs(jobs, results, data, threads=threads, client=client)
+    results = Results.create(output, Purpose(benchmark, protocol, flip))
+    run = run_jobs(jobs, results, data, threads=threads)
     there = sum(len(job.cells) for job in jobs) - run
     typer.echo(f"{run} cells run, {there} were there already; results in {output}.", err=True)
 
@@ -91,8 +74,6 @@ def single(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -101,7 +82,7 @@ def single(
     data = Datasets(data_root)
     names = dataset_names(listed(datasets))
     jobs = single_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("single", jobs, output, protocol, flip, data, threads, cluster, workers)
+    _run("single", jobs, output, protocol, flip, data, threads)
 
 
 @app.command()
@@ -115,11 +96,11 @@ def transfer(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    cache: CacheOption = None,
 ) -> None:
     """Train on a source domain, score targets with source and with target references (tab:cross)."""
     from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.source_models import SourceEncoders
     from graphglass.bench.transfer import POOLS, transfer_jobs
 
     pools = listed([sources]) or []
@@ -128,8 +109,11 @@ def transfer(
             raise BenchError(f"Unknown source {pool!r}. The sources are: {', '.join(POOLS)}.")
     data = Datasets(data_root, keep=12)
     names = dataset_names(listed(datasets))
-    jobs = transfer_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools)
-    _run("transfer", jobs, output, protocol, flip, data, threads, cluster, workers)
+    encoders = SourceEncoders(cache)
+    jobs = transfer_jobs(
+        data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools, encoders=encoders
+    )
+    _run("transfer", jobs, output, protocol, flip, data, threads)
 
 
 @app.command("few-shot")
@@ -142,17 +126,18 @@ def few_shot(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    cache: CacheOption = None,
 ) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
     from graphglass.bench.datasets import Datasets, dataset_names
     from graphglass.bench.few_shot import SOURCES, few_shot_jobs
+    from graphglass.bench.source_models import SourceEncoders
 
     data = Datasets(data_root, keep=7)
     names = dataset_names(listed(datasets) or SOURCES)
-    jobs = few_shot_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("few-shot", jobs, output, protocol, flip, data, threads, cluster, workers)
+    encoders = SourceEncoders(cache)
+    jobs = few_shot_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, encoders=encoders)
+    _run("few-shot", jobs, output, protocol, flip, data, threads)
 
 
 @app.command()
@@ -165,8 +150,6 @@ def scoring(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
 ) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -175,7 +158,7 @@ def scoring(
     data = Datasets(data_root)
     names = dataset_names(listed(datasets) or DATASETS)
     jobs = scoring_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("scoring", jobs, output, protocol, flip, data, threads, cluster, workers)
+    _run("scoring", jobs, output, protocol, flip, data, threads)
 
 
 @app.command()
@@ -189,8 +172,6 @@ def text(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows run wherever the weights are."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -200,7 +181,7 @@ def text(
     names = dataset_names(listed(datasets))
     chosen = listed([encoders]) or []
     jobs = text_jobs(data, names, _methods(methods), chosen, _protocol(protocol), seeds, flip=flip)
-    _run("text", jobs, output, protocol, flip, data, threads, cluster, workers)
+    _run("text", jobs, output, protocol, flip, data, threads)
 
 
 @app.command()
@@ -213,8 +194,6 @@ def lora(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
 ) -> None:
     """Frozen text anchors against LoRA adapters (tab:lora)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -222,7 +201,7 @@ def lora(
 
     data = Datasets(data_root)
     jobs = lora_jobs(data, dataset_names(listed(datasets)), encoder, _protocol(protocol), seeds, flip=flip)
-    _run("lora", jobs, output, protocol, flip, data, threads, cluster, workers)
+    _run("lora", jobs, output, protocol, flip, data, threads)
 
 
 @app.command()

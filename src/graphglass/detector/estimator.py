@@ -28,8 +28,9 @@ from graphglass.language.text_encoder import TextEncoder, load_encoder
 from graphglass.scoring.calibration import benjamini_hochberg, conformal_p_values
 from graphglass.scoring.evidence import Evidence, join_evidence
 from graphglass.sphere.slices import available_slices
-from graphglass.structure.profile import profile
+from graphglass.structure.profile import join_profiles, profile
 from graphglass.training.config import TrainingConfig
+from graphglass.training.trained import TrainedEncoder
 from graphglass.training.trainer import Domain, train, train_domains
 
 
@@ -115,7 +116,13 @@ class GLASS(BaseEstimator):
         self.verbose = verbose
 
     def fit(
-        self, graphs: Any, y: object = None, *, checkpoint: str | Path | None = None, resume: bool = False
+        self,
+        graphs: Any,
+        y: object = None,
+        *,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        trained: TrainedEncoder | None = None,
     ) -> Self:
         """Train the graph encoder on normal graphs and keep them as references.
 
@@ -129,34 +136,41 @@ class GLASS(BaseEstimator):
             Present for scikit-learn's signature.
         checkpoint : path, optional
             Directory in which an interrupted training leaves what ``resume=True`` continues from, bit for bit.
+        trained : TrainedEncoder, optional
+            What an earlier fit on these graphs left in ``views_.graph``; then nothing is trained.
         """
-        settings = self.resolved()
-        text = load_encoder(settings.encoder)
-        sources = dict(graphs) if isinstance(graphs, Mapping) else {}
-        domains = [self._domain(part, text) for part in sources.values() or [graphs]]
-        count = sum(len(item.graphs) for item in domains)
-        if count < 2:
-            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
-        config = TrainingConfig(
-            slices=available_slices(settings.slices, text.dimension),
-            epochs=settings.epochs_for(count),
-            learning_rate=settings.learning_rate,
-            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
-            normalisation=settings.normalisation,
-            seed=self.random_state,
-        )
-        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": self.verbose}
-        if sources:
-            trained = train_domains(domains, config, **options)
+        domains = self.domains(graphs)
+        self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
+        if isinstance(domains, Domain):
+            self._refer_to(self.views_.evidence_from(domains.graphs, domains.profile, domains.anchors))
         else:
-            trained = train(domains[0].graphs, domains[0].profile, domains[0].anchors, config, **options)
-        hashes = frozenset(item for part in domains for item in part.graphs.content_hashes())
-        self._keep(Views(text, trained, trained.schema, trained.slices, self.domain), settings, hashes)
-        if sources:
-            pooled = concatenate([_named(name, part.graphs) for name, part in zip(sources, domains, strict=True)])
-            self._refer_to(self.views_.for_any_domain().evidence(pooled), mixed=True)
-        else:
-            self._refer_to(self.views_.evidence_from(domains[0].graphs, domains[0].profile, domains[0].anchors))
+            pooled = concatenate([_named(name, part.graphs) for name, part in domains.items()])
+            structure = join_profiles([part.profile for part in domains.values()])
+            anchors = np.concatenate([part.anchors for part in domains.values()])
+            self._refer_to(self.views_.for_any_domain().evidence_from(pooled, structure, anchors), mixed=True)
+        return self
+
+    def fit_encoder(
+        self,
+        graphs: Any,
+        *,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        trained: TrainedEncoder | None = None,
+    ) -> Self:
+        """Train as :meth:`fit` does and keep no references.
+
+        Such a detector embeds graphs, releases private summaries and takes references (:meth:`with_references`); on its
+        own it has nothing to score against.
+        """
+        text = load_encoder(self.resolved().encoder)
+        if trained is None:
+            graphs = self.domains(graphs)
+            trained = self._train(graphs, text, checkpoint, resume)
+        parts = graphs.values() if isinstance(graphs, Mapping) else [graphs]
+        normals = [part.graphs if isinstance(part, Domain) else _graph_set(part) for part in parts]
+        hashes = frozenset(item for part in normals for item in part.content_hashes())
+        self._keep(Views(text, trained, trained.schema, trained.slices, self.domain), self.resolved(), hashes)
         return self
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
@@ -309,12 +323,39 @@ class GLASS(BaseEstimator):
 
     # What follows is shared by fit, load and the reference operations.
 
-    def _domain(self, graphs: Any, text: TextEncoder) -> Domain:
+    def domains(self, graphs: Any) -> Domain | dict[str, Domain]:
+        """Structure and anchors of normal graphs, which :meth:`fit` takes in place of the graphs."""
+        if isinstance(graphs, Mapping):
+            return {name: self._domain(part) for name, part in graphs.items()}
+        return self._domain(graphs)
+
+    def _domain(self, graphs: Any) -> Domain:
         if isinstance(graphs, Domain):
             return graphs
-        normals = _graph_set(graphs)
+        normals, text = _graph_set(graphs), load_encoder(self.resolved().encoder)
         structure = profile(normals, progress=self.verbose)
         return Domain(normals, structure, text_anchors(text, structure, self.domain, progress=self.verbose))
+
+    def _train(
+        self, domains: Domain | dict[str, Domain], text: TextEncoder, checkpoint: str | Path | None, resume: bool
+    ) -> TrainedEncoder:
+        settings = self.resolved()
+        parts = [domains] if isinstance(domains, Domain) else list(domains.values())
+        count = sum(len(part.graphs) for part in parts)
+        if count < 2:
+            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
+        config = TrainingConfig(
+            slices=available_slices(settings.slices, text.dimension),
+            epochs=settings.epochs_for(count),
+            learning_rate=settings.learning_rate,
+            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
+            normalisation=settings.normalisation,
+            seed=self.random_state,
+        )
+        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": self.verbose}
+        if isinstance(domains, Domain):
+            return train(domains.graphs, domains.profile, domains.anchors, config, **options)
+        return train_domains(parts, config, **options)
 
     def resolved(self) -> Settings:
         """Every setting this detector would fit with: the preset and the caller's own choices."""

@@ -1,0 +1,130 @@
+"""Encoders trained on source domains, each trained once and kept on disk for every benchmark that asks for it.
+
+Only the trained encoder is kept, never references or anything fitted on them: how graphs are scored may change between
+two runs without either meeting the other's leftovers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import graphglass
+from graphglass.errors import ArtifactError, BenchError
+from graphglass.graphs import GraphSet
+from graphglass.graphs.columnar import cache_root
+
+if TYPE_CHECKING:
+    from graphglass.detector import GLASS
+    from graphglass.training.trained import TrainedEncoder
+
+KIND = "graphglass-source-encoder"
+# What training depends on among a detector's settings; scoring settings may differ between users of one encoder.
+_TRAINING = ("encoder", "slices", "epochs", "learning_rate", "normalisation", "prototypes", "domain")
+log = logging.getLogger(__name__)
+
+
+class SourceEncoders:
+    """A folder of trained encoders, shared by processes; a second process waits for the first to finish training.
+
+    Parameters
+    ----------
+    folder : path or None
+        None takes ``encoders`` in :func:`graphglass.graphs.columnar.cache_root`.
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else cache_root() / "encoders"
+
+    def fit(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
+        """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known."""
+        domains = detector.domains(dict(sources))
+        return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains))
+
+    def fit_encoder(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
+        """``detector.fit_encoder(sources)`` in the same way."""
+        trained = self._kept(detector, identity(detector, sources), dict(sources))
+        return detector.fit_encoder(dict(sources), trained=trained)
+
+    def _kept(self, detector: GLASS, key: dict[str, Any], graphs: Any) -> TrainedEncoder:
+        """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
+        from graphglass.artifacts.save import save_artifact
+
+        path = self._path(key)
+        with self._only_one(path):
+            trained = self._load(path)
+            if trained is None:
+                unfinished = path.with_suffix(".unfinished")
+                fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=True)
+                trained = fitted.views_.graph
+                documents = {"identity": key, "encoder_settings": trained.to_json()}
+                save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)
+                shutil.rmtree(unfinished, ignore_errors=True)
+        return trained
+
+    def _load(self, path: Path) -> TrainedEncoder | None:
+        from graphglass.artifacts.load import load_artifact
+        from graphglass.training.trained import TrainedEncoder
+
+        if not path.exists():
+            return None
+        try:
+            found = load_artifact(path, KIND)
+            return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
+        except (ArtifactError, KeyError) as error:
+            log.warning("The kept encoder %s is unusable and is trained again: %s", path, error)
+            shutil.rmtree(path, ignore_errors=True)
+            return None
+
+    def _path(self, key: Mapping[str, Any]) -> Path:
+        text = json.dumps(key, sort_keys=True).encode()
+        return self.folder / hashlib.sha256(text).hexdigest()[:32]
+
+    @contextmanager
+    def _only_one(self, path: Path) -> Iterator[None]:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with path.with_suffix(".lock").open("w") as handle:
+                try:
+                    import fcntl
+                except ImportError:  # no advisory locks here: two processes may train the same encoder twice
+                    yield
+                    return
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            raise BenchError(
+                f"Encoders cannot be kept in {self.folder}: {error}. Name another with --cache."
+            ) from error
+
+
+def identity(detector: GLASS, sources: Mapping[str, GraphSet]) -> dict[str, Any]:
+    """Everything the trained weights depend on, as JSON values.
+
+    The graphs enter by content and in order, which covers data, pool, protocol, direction and the split's seed.
+    """
+    from importlib.metadata import version
+
+    from graphglass.bench.methods import configuration
+    from graphglass.language.text_encoder import load_encoder
+
+    settings = configuration(detector)
+    graphs = {}
+    for name, part in sources.items():
+        digest = hashlib.sha256(repr((part.attribute_names, sorted(part.label_names.items()))).encode())
+        for content in part.content_hashes():
+            digest.update(bytes.fromhex(content))
+        graphs[name] = digest.hexdigest()
+    return {
+        "training": {name: settings[name] for name in _TRAINING},
+        "text": load_encoder(settings["encoder"]).fingerprint.digest,
+        "seed": detector.random_state,
+        "sources": list(graphs.items()),
+        "versions": {"graphglass": graphglass.__version__, "torch": version("torch")},
+    }
