@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from graphglass.cli.clustering import WORKERS
 from graphglass.errors import BenchError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -22,6 +23,9 @@ RootOption = Annotated[Path | None, typer.Option("--data-root", help="Folder of 
 OutOption = Annotated[Path, typer.Option("-o", "--output", help="Results folder; its finished cells are kept.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")]
 CacheOption = Annotated[Path | None, typer.Option("--cache", help="Folder of trained source encoders; else the cache.")]
+CLUSTER = Annotated[
+    str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): cells in parallel.")
+]
 
 
 def listed(values: list[str] | None) -> list[str] | None:
@@ -53,13 +57,27 @@ def bench() -> None:
     """Measure detectors under named protocols; every figure can be rebuilt from its records."""
 
 
-def _run(benchmark: str, jobs: Any, output: Path, protocol: str, flip: bool, data: Any, threads: int) -> None:
+def _run(
+    benchmark: str,
+    jobs: Any,
+    output: Path,
+    protocol: str,
+    flip: bool,
+    data: Any,
+    threads: int,
+    cluster: str | None = None,
+    workers: int | None = None,
+) -> None:
     """Open the results folder, run what is missing, say what was done."""
+    from contextlib import nullcontext
+
     from graphglass.bench.records import Purpose, Results
     from graphglass.bench.runner import run_jobs
+    from graphglass.cluster.connection import connect
 
-    results = Results.create(output, Purpose(benchmark, protocol, flip))
-    run = run_jobs(jobs, results, data, threads=threads)
+    with nullcontext() if cluster is None else connect(cluster, workers) as client:
+        results = Results.create(output, Purpose(benchmark, protocol, flip))
+        run = run_jobs(jobs, results, data, threads=threads, client=client)
     there = sum(len(job.cells) for job in jobs) - run
     typer.echo(f"{run} cells run, {there} were there already; results in {output}.", err=True)
 
@@ -74,6 +92,8 @@ def single(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -82,7 +102,7 @@ def single(
     data = Datasets(data_root)
     names = dataset_names(listed(datasets))
     jobs = single_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("single", jobs, output, protocol, flip, data, threads)
+    _run("single", jobs, output, protocol, flip, data, threads, cluster, workers)
 
 
 @app.command()
@@ -97,6 +117,8 @@ def transfer(
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
     cache: CacheOption = None,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Train on a source domain, score targets with source and with target references (tab:cross)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -113,7 +135,7 @@ def transfer(
     jobs = transfer_jobs(
         data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools, encoders=encoders
     )
-    _run("transfer", jobs, output, protocol, flip, data, threads)
+    _run("transfer", jobs, output, protocol, flip, data, threads, cluster, workers)
 
 
 @app.command("few-shot")
@@ -127,6 +149,8 @@ def few_shot(
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
     cache: CacheOption = None,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -137,7 +161,7 @@ def few_shot(
     names = dataset_names(listed(datasets) or SOURCES)
     encoders = SourceEncoders(cache)
     jobs = few_shot_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, encoders=encoders)
-    _run("few-shot", jobs, output, protocol, flip, data, threads)
+    _run("few-shot", jobs, output, protocol, flip, data, threads, cluster, workers)
 
 
 @app.command()
@@ -150,6 +174,8 @@ def scoring(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -158,7 +184,7 @@ def scoring(
     data = Datasets(data_root)
     names = dataset_names(listed(datasets) or DATASETS)
     jobs = scoring_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("scoring", jobs, output, protocol, flip, data, threads)
+    _run("scoring", jobs, output, protocol, flip, data, threads, cluster, workers)
 
 
 @app.command()
@@ -172,6 +198,8 @@ def text(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows run wherever the weights are."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -181,7 +209,7 @@ def text(
     names = dataset_names(listed(datasets))
     chosen = listed([encoders]) or []
     jobs = text_jobs(data, names, _methods(methods), chosen, _protocol(protocol), seeds, flip=flip)
-    _run("text", jobs, output, protocol, flip, data, threads)
+    _run("text", jobs, output, protocol, flip, data, threads, cluster, workers)
 
 
 @app.command()
@@ -194,6 +222,8 @@ def lora(
     seeds: SeedsOption = 5,
     data_root: RootOption = None,
     threads: ThreadsOption = 1,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
 ) -> None:
     """Frozen text anchors against LoRA adapters (tab:lora)."""
     from graphglass.bench.datasets import Datasets, dataset_names
@@ -201,7 +231,7 @@ def lora(
 
     data = Datasets(data_root)
     jobs = lora_jobs(data, dataset_names(listed(datasets)), encoder, _protocol(protocol), seeds, flip=flip)
-    _run("lora", jobs, output, protocol, flip, data, threads)
+    _run("lora", jobs, output, protocol, flip, data, threads, cluster, workers)
 
 
 @app.command()
