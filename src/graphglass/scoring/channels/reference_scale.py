@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 TAIL = 10.0  # how many reference deviations past the last reference still count
 SHRINKAGE = 0.1
+TILE = 16  # references compared with every row while they are in the processor's cache
 
 
 class NormalScores:
@@ -82,11 +83,13 @@ def _rows_times(table: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDAr
 def squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
     """Squared Euclidean distances, (rows, references)."""
     out = np.empty((len(rows), len(references)))
-    for i in range(len(rows)):
-        for r in range(len(references)):
-            total = 0.0
-            for c in range(rows.shape[1]):
-                step = rows[i, c] - references[r, c]
-                total += step * step
-            out[i, r] = total
+    for first in range(0, len(references), TILE):
+        last = min(first + TILE, len(references))
+        for i in range(len(rows)):
+            for r in range(first, last):
+                total = 0.0
+                for c in range(rows.shape[1]):
+                    step = rows[i, c] - references[r, c]
+                    total += step * step
+                out[i, r] = total
     return out
