@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from graphglass.bench.private_figure import draw_private
 from graphglass.bench.records import Results, result_folders
 from graphglass.bench.table_model import Row, Table, Value
 from graphglass.bench.tables import LAYOUTS
@@ -35,9 +36,12 @@ def _draw_folder(results: Results, path: Path, metric: str) -> Path:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    table = LAYOUTS[results.purpose.benchmark](results, metric)
-    painters = {"single": _dots, "few-shot": _lines}
-    figure = painters.get(results.purpose.benchmark, _heat)(pyplot, table)
+    if results.purpose.benchmark == "private":
+        figure = draw_private(pyplot, results, metric)
+    else:
+        painters = {"single": _dots, "few-shot": _lines}
+        table = LAYOUTS[results.purpose.benchmark](results, metric)
+        figure = painters.get(results.purpose.benchmark, _heat)(pyplot, table)
     figure.savefig(path, dpi=150, bbox_inches="tight")
     pyplot.close(figure)
     return path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphglass.bench.records import Results, result_folders
 from graphglass.bench.summary import summary_table
-from graphglass.bench.tables import LAYOUTS, METRIC_TITLES
+from graphglass.bench.tables import METRIC_TITLES, folder_tables
 from graphglass.errors import BenchError
 
 
@@ -39,6 +39,5 @@ def _page(results: Results) -> str:
     purpose = results.purpose
     # Costs are known per cell; the layouts by variant show quality alone.
     metrics = METRIC_TITLES if purpose.benchmark in ("single", "text") else ("auroc", "auprc", "fpr95")
-    layout = LAYOUTS[purpose.benchmark]
-    parts = [layout(results, metric).render() for metric in metrics]
+    parts = [table.render() for metric in metrics for table in folder_tables(results, metric)]
     return "\n".join([f"# {purpose.benchmark}, protocol {purpose.title}\n", *parts])

@@ -174,7 +174,8 @@ def _record(
 
 
 def _rounded(metrics: dict[str, float]) -> dict[str, float]:
-    return {name: round(metrics[name], 4) for name in METRIC_NAMES if name in metrics}
+    # `auroc_sd` is the deviation over noise draws, where a metric is a mean over them.
+    return {name: round(metrics[name], 4) for name in (*METRIC_NAMES, "auroc_sd") if name in metrics}
 
 
 def versions() -> dict[str, str]:

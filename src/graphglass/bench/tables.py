@@ -33,12 +33,21 @@ def tables(root: str, *, protocol: str | None = None, metric: str = "auroc") -> 
     if not chosen:
         held = sorted({folder.purpose.protocol for folder in folders})
         raise BenchError(f"{root} holds results of protocol {', '.join(held)}, none of {protocol!r}.")
-    return [LAYOUTS[folder.purpose.benchmark](folder, metric) for folder in chosen]
+    return [table for folder in chosen for table in folder_tables(folder, metric)]
+
+
+def folder_tables(results: Results, metric: str = "auroc") -> list[Table]:
+    """The tables of one results folder; most benchmarks have one."""
+    if results.purpose.benchmark == "private":
+        from graphglass.bench.private_tables import private_tables
+
+        return private_tables(results, metric)
+    return [LAYOUTS[results.purpose.benchmark](results, metric)]
 
 
 def single_table(results: Results, metric: str = "auroc") -> Table:
     """One row per method, one column per dataset, the average and the rank (tab:main_results)."""
-    by_method = _group(results.records(), lambda record: record["method"])
+    by_method = grouped(results.records(), lambda record: record["method"])
     methods = in_table_order(by_method)
     values = {m: _by(by_method[m], lambda record: record["cell"]["dataset"], metric) for m in methods}
     names = [name for name in TWELVE if any(name in row for row in values.values())]
@@ -59,10 +68,10 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
     ranked = f"Rank among the {len(ranks)} measured rows with every dataset"
     italics = "; rows in italics quote the paper, whose protocol and model choice differ"
     quotes = any(row.quoted for row in rows)
-    notes = [_means_note(results), f"{ranked}{italics if quotes else ''}."]
+    notes = [means_note(results), f"{ranked}{italics if quotes else ''}."]
     if unfinished := [m for m in methods if m not in complete]:
         notes.append(f"Not on every dataset yet: {', '.join(unfinished)}.")
-    return _table(results, metric, head, rows, notes, marked=range(len(names) + 1))
+    return make_table(results, metric, head, rows, notes, marked=range(len(names) + 1))
 
 
 def scoring_table(results: Results, metric: str = "auroc") -> Table:
@@ -72,45 +81,47 @@ def scoring_table(results: Results, metric: str = "auroc") -> Table:
     rows = []
     for name in _datasets(records):
         own = [record for record in records if record["cell"]["dataset"] == name]
-        rows.append(Row(name, tuple(_variant(own, rule, metric) for rule in rules)))
+        rows.append(Row(name, tuple(variant_entry(own, rule, metric) for rule in rules)))
         rows += _quoted(paper.SCORING.get((name,)), rules, name, metric)
-    return _table(results, metric, ("dataset", *rules), rows, [_means_note(results)])
+    return make_table(results, metric, ("dataset", *rules), rows, [means_note(results)])
 
 
 def transfer_table(results: Results, metric: str = "auroc") -> Table:
     """One row per source and target: source references, target references, the paper's figures (tab:cross)."""
     records = results.records()
-    groups = _group(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
     rows = []
     for (method, source, name), own in groups.items():
         cross, disjoint = paper.TRANSFER.get((source, name)), paper.DISJOINT.get((source, name))
         quoted: list[Entry] = [None] * 4
         if metric == "auroc":
             quoted = [
-                _figure(cross, "transfer"), _figure(cross, "single"),
-                _figure(disjoint, "source-nn"), _figure(disjoint, "target-nn"),
+                figure_entry(cross, "transfer"), figure_entry(cross, "single"),
+                figure_entry(disjoint, "source-nn"), figure_entry(disjoint, "target-nn"),
             ]  # fmt: skip
-        measured = [_variant(own, variant, metric) for variant in ("zero-shot", "matched")]
+        measured = [variant_entry(own, variant, metric) for variant in ("zero-shot", "matched")]
         rows.append(Row(f"{method}: {source} → {name}", (*measured, *quoted)))
     head = ("source → target", "zero-shot", "matched references", "paper transfer", "paper single",
             "paper source NN", "paper target NN")  # fmt: skip
-    notes = [_means_note(results), "The last two columns are the paper's private series, four seeds, fixed epoch."]
-    return _table(results, metric, head, rows, notes)
+    notes = [means_note(results), "The last two columns are the paper's private series, four seeds, fixed epoch."]
+    return make_table(results, metric, head, rows, notes)
 
 
 def few_shot_table(results: Results, metric: str = "auroc") -> Table:
     """One row per number of trusted target normals, one column per source and target (tab:fewshot)."""
     records = results.records()
-    groups = _group(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
     rows = []
     for shots in _variant_names(records):
-        entries: list[Entry] = [_variant(own, shots, metric) for own in groups.values()]
+        entries: list[Entry] = [variant_entry(own, shots, metric) for own in groups.values()]
         rows.append(Row(shots, tuple(entries)))
         published = paper.FEW_SHOT.get((shots,))
         if published and metric == "auroc":
-            rows.append(Row(f"{shots}, paper", tuple(_figure(published, name) for _, _, name in groups), quoted=True))
+            rows.append(
+                Row(f"{shots}, paper", tuple(figure_entry(published, name) for _, _, name in groups), quoted=True)
+            )
     head = ("k", *(f"{method}: {source} → {SHORT.get(name, name)}" for method, source, name in groups))
-    return _table(results, metric, head, rows, [_means_note(results), "k = all is every target reference."])
+    return make_table(results, metric, head, rows, [means_note(results), "k = all is every target reference."])
 
 
 def text_table(results: Results, metric: str = "auroc") -> Table:
@@ -123,12 +134,12 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
             [record for record in records if record["cell"]["dataset"] == name], lambda r: r["cell"]["encoder"], metric
         )
         published = paper.TEXT_ENCODERS[(name,)] if metric == "auroc" else {}
-        quoted = [_figure(published, column) for column in ("qwen3-0.6b", "qwen3-4b", "qwen3-8b")]
+        quoted = [figure_entry(published, column) for column in ("qwen3-0.6b", "qwen3-4b", "qwen3-8b")]
         rows.append(Row(name, (*(own.get(encoder) for encoder in encoders), *quoted)))
     head = ("dataset", *encoders, "paper 0.6B", "paper 4B", "paper 8B")
     command = "`glass bench text --encoders Qwen/Qwen3-Embedding-0.6B -o RESULTS`"
-    notes = [_means_note(results), f"Qwen3 is measured where its weights are: {command}."]
-    return _table(results, metric, head, rows, notes)
+    notes = [means_note(results), f"Qwen3 is measured where its weights are: {command}."]
+    return make_table(results, metric, head, rows, notes)
 
 
 def lora_table(results: Results, metric: str = "auroc") -> Table:
@@ -138,9 +149,9 @@ def lora_table(results: Results, metric: str = "auroc") -> Table:
     rows = []
     for name in _datasets(records):
         own = [record for record in records if record["cell"]["dataset"] == name]
-        rows.append(Row(name, tuple(_variant(own, column, metric) for column in columns)))
+        rows.append(Row(name, tuple(variant_entry(own, column, metric) for column in columns)))
         rows += _quoted(paper.LORA.get((name,)), columns, name, metric)
-    return _table(results, metric, ("dataset", *columns), rows, [_means_note(results)])
+    return make_table(results, metric, ("dataset", *columns), rows, [means_note(results)])
 
 
 LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
@@ -153,7 +164,7 @@ LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
 }
 
 
-def _table(
+def make_table(
     results: Results,
     metric: str,
     head: tuple[str, ...],
@@ -167,7 +178,7 @@ def _table(
     return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 
 
-def _means_note(results: Results) -> str:
+def means_note(results: Results) -> str:
     runs = defaultdict(set)
     for record in results.records():
         place = tuple(sorted((key, str(value)) for key, value in record["cell"].items() if key != "seed"))
@@ -177,7 +188,7 @@ def _means_note(results: Results) -> str:
     return f"Protocol `{results.purpose.title}`; mean ± sample standard deviation over {spread} seeds."
 
 
-def _group(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:
+def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:
     groups: dict[K, list[Record]] = {}
     for record in records:
         groups.setdefault(key(record), []).append(record)
@@ -185,11 +196,11 @@ def _group(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, lis
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], K], metric: str) -> dict[K, Value]:
-    groups = _group(records, key)
+    groups = grouped(records, key)
     return {name: Value(*summary(_measured(record, metric) for record in group)) for name, group in groups.items()}
 
 
-def _variant(records: Sequence[Record], name: str, metric: str) -> Entry:
+def variant_entry(records: Sequence[Record], name: str, metric: str) -> Entry:
     measured = [record["variants"][name] for record in records if name in record.get("variants", {})]
     values = [metrics[metric] for metrics in measured if metric in metrics]  # costs are known per cell alone
     return Value(*summary(values)) if values else None
@@ -203,14 +214,14 @@ def _datasets(records: Sequence[Record]) -> list[str]:
     return [name for name in TWELVE if any(record["cell"]["dataset"] == name for record in records)]
 
 
-def _figure(row: Mapping[str, paper.Figure] | None, column: str) -> Entry:
+def figure_entry(row: Mapping[str, paper.Figure] | None, column: str) -> Entry:
     return Value(*row[column]) if row and column in row else None
 
 
 def _quoted(row: Mapping[str, paper.Figure] | None, columns: Sequence[str], name: str, metric: str) -> list[Row]:
     if not row or metric != "auroc":
         return []
-    return [Row(f"{name}, paper", tuple(_figure(row, column) for column in columns), quoted=True)]
+    return [Row(f"{name}, paper", tuple(figure_entry(row, column) for column in columns), quoted=True)]
 
 
 def _signed(value: float, metric: str) -> float:

@@ -165,6 +165,38 @@ def few_shot(
 
 
 @app.command()
+def private(
+    output: OutOption,
+    datasets: DatasetsOption = None,
+    methods: Annotated[str, typer.Option("--methods", help="How encoders are trained: glass, glass-paper.")] = "glass",
+    sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
+    protocol: ProtocolOption = "minority",
+    flip: FlipOption = False,
+    seeds: SeedsOption = 4,
+    data_root: RootOption = None,
+    threads: ThreadsOption = 1,
+    cache: CacheOption = None,
+    cluster: CLUSTER = None,
+    workers: WORKERS = None,
+) -> None:
+    """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
+    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.private import private_jobs
+    from graphglass.bench.source_models import SourceEncoders
+
+    pools = listed([sources]) or []
+    for pool in pools:
+        if pool not in ("mol", "protein"):
+            raise BenchError(f"Unknown source {pool!r}. The sources are: mol, protein.")
+    data = Datasets(data_root, keep=12)
+    names, encoders = dataset_names(listed(datasets)), SourceEncoders(cache)
+    jobs = private_jobs(
+        data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools, encoders=encoders
+    )
+    _run("private", jobs, output, protocol, flip, data, threads, cluster, workers)
+
+
+@app.command()
 def scoring(
     output: OutOption,
     datasets: DatasetsOption = None,

@@ -25,6 +25,7 @@ KERNELS: dict[str, tuple[int, tuple[float, ...], bool]] = {
     "paper": (128, (4.0,), False),
     "wide": (32, (64.0, 256.0, 1024.0, 4096.0), True),
 }
+DEFAULT_KERNEL = "paper"
 
 
 @dataclass(frozen=True)
