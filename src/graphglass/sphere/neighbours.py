@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from graphglass.errors import InputError
 
-# Similarities held at once; bounds memory at 64 MB whatever the sizes.
-_BLOCK = 16_000_000
+# Similarities held at once; bounds memory at 16 MB whatever the sizes, and stays near the processor's cache.
+_BLOCK = 4_000_000
 # float32 products can swap neighbours whose similarities differ by rounding; a few spare candidates keep the true ones.
 _SPARE = 8
 
