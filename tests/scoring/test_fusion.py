@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,11 +21,18 @@ def test_distances_are_measured_in_leave_one_out_deviations():
 
 def test_bounded_is_the_same_near_the_references_and_logarithmic_far_away():
     plain = fit_fusion(LEFT_OUT, weights={"near": 1.0, "flat": 0.0})
-    bounded = fit_fusion(LEFT_OUT, weights={"near": 1.0, "flat": 0.0}, bounded=True)
+    bounded = replace(plain, bounded=True)
     distances = {"near": np.array([2.001, 2002.0]), "flat": np.zeros(2)}
     one, other = plain.contributions(distances)["near"], bounded.contributions(distances)["near"]
     assert other[0] == pytest.approx(one[0], rel=1e-5)
     assert other[1] == pytest.approx(np.log(2 * one[1]), rel=1e-6)
+
+
+@pytest.mark.parametrize("copies", [1, 10, 1000])
+def test_few_references_widen_the_deviation_and_many_leave_it_alone(copies):
+    values = np.tile([1.0, 3.0], copies)  # mean 2, deviation 1
+    scale = fit_fusion({"near": values}, bounded=True).scales["near"]
+    assert scale == pytest.approx((1 + (2.4 * 2 / (2 * copies)) ** 2) ** 0.5)
 
 
 def test_json_keeps_every_part_and_reads_what_was_written_without_a_bound():

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphglass.scoring.channels.nearest_references import local_units, nearest_means, neighbourhood, smallest
+from graphglass.scoring.channels.nearest_references import (
+    left_out_means,
+    local_units,
+    nearest_means,
+    neighbourhood,
+    smallest,
+)
 from graphglass.scoring.channels.reference_scale import TAIL, NormalScores, Whitening, squared_distances, unit_rows
 
 
@@ -78,3 +84,16 @@ def test_local_units_are_one_at_the_median_and_bounded_below():
 
 def test_the_neighbourhood_grows_with_the_square_root():
     assert [neighbourhood(n, 10.0) for n in (1, 50, 400, 1600)] == [1, 1, 2, 4]
+
+
+@pytest.mark.parametrize("count", [3, 64, 700])
+def test_leave_one_out_means_equal_a_plain_loop_and_few_references_are_scaled_less(count):
+    places = np.random.default_rng(count).gamma(2.0, size=count)
+    apart = np.abs(places[:, None] - places)
+    means, units = left_out_means(lambda a, b: apart[a:b], 2, 0.5, count)
+    nearest = [np.sort(np.delete(apart[i], i))[:2].mean() for i in range(count)]
+    power = 0.5 * count / (count + 64)
+    expected = np.maximum(np.array(nearest) / np.median(nearest), 0.1) ** power
+    np.testing.assert_allclose(units, expected)
+    scaled = [np.sort(np.delete(apart[i] / expected, i))[:2].mean() for i in range(count)]
+    np.testing.assert_allclose(means, scaled)

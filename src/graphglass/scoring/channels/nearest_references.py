@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 BLOCK = 512  # queries per block of the distance matrix
 KEPT = 4096  # references whose distances to each other stay in memory for the second pass
+SETTLED = 64  # references at which half of the locality asked for is used
 
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
 
@@ -45,7 +46,8 @@ def left_out_means(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same mean for every reference against the others (eq:loo_score), and the units they are measured in.
 
-    The units are the references' own local scales to the power ``locality``. A single reference has no others: 0.
+    The units are the references' own local scales to the power ``locality``, less of it the fewer references there
+    are: the distance to one neighbour among eight says little about a region. A single reference has no others: 0.
     """
     units = np.ones(count)
     if count < 2:
@@ -68,7 +70,7 @@ def left_out_means(
     plain = means()
     if locality == 0:
         return plain, units
-    units = local_units(plain, locality)
+    units = local_units(plain, locality * count / (count + SETTLED))
     return means(), units
 
 
