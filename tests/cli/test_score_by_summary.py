@@ -1,0 +1,77 @@
+"""From a fitted model and a private release to `glass score --summary`, with the real encoder and the real noise."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from graphglass import GLASS, write_json_lines
+from graphglass.cli.app import app
+from graphglass.errors import ArtifactError, InputError
+from graphglass.scoring.private_summary import PrivateSummary
+
+pytest.importorskip("opendp")
+
+
+def glass(*arguments):
+    return CliRunner().invoke(app, [str(item) for item in arguments])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, normals, queries):
+    """A model trained on public graphs, and two releases about others: with and without a source prior."""
+    folder = tmp_path_factory.mktemp("summary")
+    write_json_lines(normals[:20], folder / "public.jsonl")
+    write_json_lines(normals[20:], folder / "private.jsonl")
+    write_json_lines(queries, folder / "queries.jsonl")
+    for command in (
+        ("fit", folder / "public.jsonl", "-o", folder / "model", "--epochs", 1),
+        ("private", "budget", "create", folder / "l.db", "--dataset", "d", "--epsilon", 12),
+        *(
+            ("private", "release", folder / "model", folder / "private.jsonl", "--ledger", folder / "l.db", "--dataset",
+             "d", "--epsilon", 4, "-o", folder / name, *options)
+            for name, options in (("plain", ()), ("prior", ("--source", folder / "public.jsonl")))
+        ),
+    ):  # fmt: skip
+        result = glass(*command)
+        assert result.exit_code == 0, (result.output, result.exception)
+    return folder
+
+
+def scores(path):
+    return np.array([json.loads(line)["score"] for line in path.read_text().splitlines()])
+
+
+@pytest.mark.parametrize(("name", "prior"), [("plain", False), ("prior", True)])
+def test_scores_are_the_noisy_density(place, queries, name, prior):
+    out = place / f"{name}.jsonl"
+    options = ["--source-prior"] if prior else []
+    result = glass("score", place / "model", place / "queries.jsonl", "--summary", place / name, *options, "-o", out)
+    assert result.exit_code == 0, (result.output, result.exception)
+    summary = PrivateSummary.load(place / name)
+    features = summary.features(GLASS.load(place / "model").channel_embeddings(queries))
+    mean = summary.total / (20 * 2.0**30)
+    if prior:
+        mean = 32 / 52 * summary.prior + 20 / 52 * mean
+    np.testing.assert_allclose(scores(out), -features @ mean, atol=1e-9)
+    row = json.loads(out.read_text().splitlines()[0])
+    assert set(row) == {"id", "score", "rank"}  # no p-value: it would need the private references
+
+
+def test_a_ranking_on_the_screen(place):
+    result = glass("score", place / "model", place / "queries.jsonl", "--summary", place / "plain", "--top", 2)
+    assert result.exit_code == 0, result.output
+    assert "24 graphs" in result.output
+
+
+def test_what_is_refused(place, normals):
+    base = ("score", place / "model", place / "queries.jsonl", "--summary", place / "plain")
+    assert isinstance(glass(*base, "--source-prior").exception, ArtifactError)  # it carries none
+    for more in (("--references", place / "public.jsonl"), ("--zero-shot",), ("--report", place / "r.html")):
+        assert isinstance(glass(*base, *more).exception, InputError)
+    GLASS(epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
+    other = glass("score", place / "other", place / "queries.jsonl", "--summary", place / "plain")
+    assert isinstance(other.exception, ArtifactError)
+    assert "was released with encoder" in str(other.exception)
+    assert not (place / "r.html").exists()
