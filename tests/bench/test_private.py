@@ -16,6 +16,7 @@ from graphglass.bench.private_tables import macro
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.source_models import SourceEncoders
+from graphglass.bench.summary import short_tables
 from graphglass.bench.tables import tables
 from graphglass.detector import GLASS
 from graphglass.errors import BenchError
@@ -138,6 +139,9 @@ def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeyp
     assert mean is not None
     assert mean.mean == pytest.approx(expected)  # type: ignore[union-attr]
     assert "auprc" not in "".join(table.title for table in tables(str(folder), metric="fpr95"))
+    (short,) = short_tables(folder)
+    assert "macro average" in short.title
+    assert {row.name for row in short.rows} >= {"target 5-NN", "summary, `paper` kernel"}
     (picture,) = draw(folder, tmp_path / "f")
     assert picture.stat().st_size > 10_000
 

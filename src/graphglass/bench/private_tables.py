@@ -31,9 +31,7 @@ Settings = dict[tuple[str, str], list[Record]]
 def private_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The summary, every setting per kernel, the sweep over n, and for AUROC the paper's diagnostics."""
     tables = []
-    for method, records in grouped(results.records(), lambda record: record["method"]).items():
-        groups = grouped(records, lambda r: (str(r["cell"]["source"]), str(r["cell"]["dataset"])))
-        settings = {setting: groups[setting] for setting in DISJOINT if setting in groups}
+    for method, settings in _by_method(results).items():
         tables.append(_macro_table(results, method, settings, metric))
         tables += [_settings_table(results, method, settings, kernel, metric) for kernel in KERNELS]
         tables.append(_sizes_table(results, method, settings, metric))
@@ -44,6 +42,19 @@ def private_tables(results: Results, metric: str = "auroc") -> list[Table]:
     if not tables:
         make_table(results, metric, ("",), [], [])  # says that nothing is finished
     return tables
+
+
+def macro_tables(results: Results, metric: str = "auroc") -> list[Table]:
+    """The averages over all settings, one table per kind of encoder."""
+    return [_macro_table(results, method, settings, metric) for method, settings in _by_method(results).items()]
+
+
+def _by_method(results: Results) -> dict[str, Settings]:
+    found = {}
+    for method, records in grouped(results.records(), lambda record: str(record["method"])).items():
+        groups = grouped(records, lambda r: (str(r["cell"]["source"]), str(r["cell"]["dataset"])))
+        found[method] = {setting: groups[setting] for setting in DISJOINT if setting in groups}
+    return found
 
 
 def macro(settings: Settings, name: str, metric: str) -> Entry:

@@ -7,7 +7,8 @@ from pathlib import Path
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.methods import in_table_order
-from graphglass.bench.records import Purpose, result_folders
+from graphglass.bench.private_tables import macro_tables
+from graphglass.bench.records import MANIFEST, Purpose, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
 from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, single_table
 from graphglass.errors import BenchError
@@ -52,6 +53,13 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
     notes = [table.notes[0] for table in directions]
     notes.append("Averages are over datasets; `paper` is the average that its own table gives.")
     return Table(title, (*head, "paper"), tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
+
+
+def short_tables(root: str | Path, protocol: str = "minority", metric: str = "auroc") -> list[Table]:
+    """The averages: of one folder of private results its macro averages, else those of all single-domain results."""
+    if (Path(root) / MANIFEST).exists() and Results.open(root).purpose.benchmark == "private":
+        return macro_tables(Results.open(root), metric)
+    return [summary_table(root, protocol, metric)]
 
 
 def insert(text: str, page: str | Path) -> None:

@@ -272,17 +272,19 @@ def table(
     protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
     format: Annotated[str, typer.Option("--format", help="md, csv or tex.")] = "md",  # noqa: A002
     metric: Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")] = "auroc",
-    summary: Annotated[bool, typer.Option("--summary", help="Averages of all single-domain results instead.")] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Averages of all single-domain results, or of a private folder.")
+    ] = False,
     into: Annotated[Path | None, typer.Option("--into", help="Put it between the result marks of a page.")] = None,
 ) -> None:
     """Render the records as tables, the paper's figures beside ours."""
-    from graphglass.bench.summary import insert, summary_table
+    from graphglass.bench.summary import insert, short_tables
     from graphglass.bench.tables import tables
 
     if protocol is not None:
         _protocol(protocol)
     if summary:
-        found = [summary_table(results, protocol or "minority", metric)]
+        found = short_tables(results, protocol or "minority", metric)
     else:
         found = tables(str(results), protocol=protocol, metric=metric)
     rendered = "\n".join(table.render(format) for table in found)
