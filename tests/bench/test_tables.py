@@ -17,6 +17,7 @@ from graphglass.bench.records import Purpose, Results
 from graphglass.bench.summary import BEGIN, END, insert, summary_table
 from graphglass.bench.table_model import Row, Table, Value
 from graphglass.bench.tables import tables
+from graphglass.bench.transfer import DISJOINT
 from graphglass.errors import BenchError
 
 
@@ -105,6 +106,21 @@ def test_protocols_are_told_apart(results: Path) -> None:
         table.render("html")
 
 
+SHOT_NAMES = ("0", "16", "4", "all", "1 only", "32 only", "8 only", "all only")
+
+
+def test_transfer_averages_the_disjoint_settings_once_all_are_there(tmp_path: Path) -> None:
+    purpose = Purpose("transfer", "minority")
+    for place, (source, name) in enumerate(DISJOINT):
+        cell = {"source": source, "dataset": name, "seed": 0}
+        if place == len(DISJOINT) - 1:
+            assert "average of" not in tables(str(tmp_path))[0].render()
+        write(tmp_path / "t", purpose, "glass", cell, 50.0, **{"zero-shot": 40.0 + place, "matched": 70.0})
+    rendered = tables(str(tmp_path))[0].render()
+    # the paper's private series: 52.0 with source references, 65.85 with the target's
+    assert "| glass: average of 18 disjoint settings | 48.5 | – | 70.0 | – | – | 52.0 | 65.8 |" in rendered
+
+
 def test_other_layouts(tmp_path: Path) -> None:
     purpose = Purpose("scoring", "minority")
     write(tmp_path / "s", purpose, "glass-paper", {"dataset": "MUTAG", "seed": 0}, 80.0, graph=70.0, text=60.0)
@@ -112,13 +128,18 @@ def test_other_layouts(tmp_path: Path) -> None:
     cell = {"source": "mol", "dataset": "PROTEINS", "seed": 0}
     write(tmp_path / "t", purpose, "glass", cell, 61.0, **{"zero-shot": 61.0, "matched": 72.0})
     write(tmp_path / "f", Purpose("few-shot", "minority"), "glass", cell, 70.0, **{"0": 60.0, "1": 65.0, "all": 70.0})
+    write(tmp_path / "g", Purpose("few-shot", "good-d"), "glass", cell, 70.0, **dict.fromkeys(SHOT_NAMES, 60.0))
     cell = {"encoder": "minilm", "dataset": "MUTAG", "seed": 0}
     write(tmp_path / "e", Purpose("text", "minority"), "glass-paper", cell, 85.6)
     write(tmp_path / "l", Purpose("lora", "minority"), "glass-paper", cell, 77.0, frozen=80.0, tuned=77.0)
-    found = {table.title.split(",")[0]: table.render() for table in tables(str(tmp_path))}
+    (ordered,) = tables(str(tmp_path), protocol="good-d")
+    assert [row.name for row in ordered.rows if not row.quoted] == [
+        "0", "4", "16", "all", "1 only", "8 only", "32 only", "all only"
+    ]  # fmt: skip
+    found = {table.title.split(",")[0]: table.render() for table in tables(str(tmp_path), protocol="minority")}
     assert "| MUTAG | 70.0 | 60.0 |" in found["scoring"]
     assert "| *MUTAG, paper* | 91.1±1.1 | 74.2±1.9 |" in found["scoring"]
-    transfer_row = "| glass: mol → PROTEINS | 61.0 | 72.0 | 83.5±0.3 | 80.6±0.4 | 60.5±5.2 | 72.3±1.9 |"
+    transfer_row = "| glass: mol → PROTEINS | 61.0 | – | 72.0 | 83.5±0.3 | 80.6±0.4 | 60.5±5.2 | 72.3±1.9 |"
     assert transfer_row in found["transfer"]
     assert "| 0 | 60.0 |\n| *0, paper* | 65.6±3.6 |" in found["few-shot"]
     assert "| MUTAG | 85.6 | 91.4±0.9 | 91.0±1.4 | 91.0±1.1 |" in found["text"]

@@ -34,7 +34,7 @@ def test_transfer_cells(data: Any, tmp_path: Path) -> None:
     results = Results.create(tmp_path, Purpose("transfer", "minority"))
     assert run_jobs(jobs, results, data, progress=False) == 6
     for record in results.records():
-        assert set(record["variants"]) == {"zero-shot", "matched"}
+        assert set(record["variants"]) == {"zero-shot", "8 shots", "matched"}
         assert record["metrics"] == record["variants"]["zero-shot"]
         assert set(POOLS[record["cell"]["source"]]) < set(record["data"])
     assert run_jobs(jobs, results, data, progress=False) == 0
@@ -65,9 +65,9 @@ def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
     results = Results.create(tmp_path, Purpose("few-shot", "minority"))
     run_jobs(jobs, results, data, progress=False, isolate=False)
     (record,) = results.records()
-    assert list(record["variants"]) == sorted(["0", "1", "4", "all", "target only"])
+    assert list(record["variants"]) == sorted(["0", "1", "1 only", "4", "4 only", "all", "all only"])
     pool = 3 * 24
-    assert sizes == [pool + 1, pool + 4, pool + 24, 24]  # growing prefixes, then the target alone
+    assert sizes == [pool + 1, 1, pool + 4, 4, pool + 24, 24]  # growing prefixes, with the sources and alone
     with pytest.raises(BenchError, match="tab:fewshot has the targets"):
         few_shot_jobs(data, ["BZR"], ["size-knn"], "minority", 1)
 

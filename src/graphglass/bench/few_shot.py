@@ -55,7 +55,10 @@ def few_shot_cell(
     flip: bool = False,
     encoders: SourceEncoders | None = None,
 ) -> Outcome:
-    """Scores at k = 0, 1, 4, 8, 16, 32 and all target normals: nested prefixes of one seeded order."""
+    """Scores at k = 0, 1, 4, 8, 16, 32 and all target normals: nested prefixes of one seeded order.
+
+    Each prefix joins the source references, and also stands alone in their place (``only``).
+    """
     seed, name = int(cell["seed"]), str(cell["dataset"])
     start = time.perf_counter()
     sources = source_references(datasets, str(cell["source"]), protocol, seed, flip=flip)
@@ -67,13 +70,13 @@ def few_shot_cell(
     chosen = target_split(graphs, sources, protocol, seed, flip=flip)
     references, queries = blind(graphs, chosen.references), blind(graphs, chosen.test)
     variants = {"0": evaluate(model.zero_shot(queries), chosen.anomalous)}
-    added = 0
+    alone, added = {}, 0
     for shots in [*SHOTS[1:], len(references)]:
         label = "all" if shots == len(references) else str(shots)
         if shots > len(references) or label in variants:
             continue
         scores = model.extended(references[added:shots], queries)
         variants[label], added = evaluate(scores, chosen.anomalous), shots
-    variants["target only"] = evaluate(model.matched(references, queries), chosen.anomalous)
+        alone[f"{label} only"] = evaluate(model.matched(references[:shots], queries), chosen.anomalous)
     seconds = {"fit": middle - start, "score": time.perf_counter() - middle}
-    return Outcome(cell, variants["all"], seconds, counts(chosen), classes(chosen), variants)
+    return Outcome(cell, variants["all"], seconds, counts(chosen), classes(chosen), variants | alone)

@@ -79,7 +79,7 @@ def _dots(pyplot: Any, table: Table) -> Any:
 def _lines(pyplot: Any, table: Table) -> Any:
     """A curve per target over the number of shots, the paper's dashed."""
     figure, axes = pyplot.subplots(figsize=(8, 4.8))
-    own = [row for row in table.rows if not row.quoted and row.name != "target only"]
+    own = [row for row in table.rows if not row.quoted and not row.name.endswith(" only")]
     labels = [row.name for row in own]
     for column, name in enumerate(table.head[1:]):
         colour = _COLOURS[column % len(_COLOURS)]

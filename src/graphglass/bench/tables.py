@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -12,6 +13,7 @@ from graphglass.bench.methods import in_table_order
 from graphglass.bench.metrics import average_ranks, summary
 from graphglass.bench.records import Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
+from graphglass.bench.transfer import DISJOINT, SHOTS
 from graphglass.errors import BenchError
 
 K = TypeVar("K", bound=Hashable)
@@ -86,6 +88,9 @@ def scoring_table(results: Results, metric: str = "auroc") -> Table:
     return make_table(results, metric, ("dataset", *rules), rows, [means_note(results)])
 
 
+REGIMES = ("zero-shot", f"{SHOTS} shots", "matched")
+
+
 def transfer_table(results: Results, metric: str = "auroc") -> Table:
     """One row per source and target: source references, target references, the paper's figures (tab:cross)."""
     records = results.records()
@@ -99,12 +104,31 @@ def transfer_table(results: Results, metric: str = "auroc") -> Table:
                 figure_entry(cross, "transfer"), figure_entry(cross, "single"),
                 figure_entry(disjoint, "source-nn"), figure_entry(disjoint, "target-nn"),
             ]  # fmt: skip
-        measured = [variant_entry(own, variant, metric) for variant in ("zero-shot", "matched")]
+        measured = [variant_entry(own, variant, metric) for variant in REGIMES]
         rows.append(Row(f"{method}: {source} → {name}", (*measured, *quoted)))
-    head = ("source → target", "zero-shot", "matched references", "paper transfer", "paper single",
-            "paper source NN", "paper target NN")  # fmt: skip
+    for method in dict.fromkeys(method for method, _, _ in groups):
+        series = [groups[method, *pair] for pair in DISJOINT if (method, *pair) in groups]
+        if len(series) == len(DISJOINT):
+            rows.append(Row(f"{method}: average of {len(series)} disjoint settings", _averages(series, metric)))
+    head = ("source → target", "zero-shot", "8 target references", "all target references",
+            "paper transfer", "paper single", "paper source NN", "paper target NN")  # fmt: skip
     notes = [means_note(results), "The last two columns are the paper's private series, four seeds, fixed epoch."]
     return make_table(results, metric, head, rows, notes)
+
+
+def _averages(series: Sequence[Sequence[Record]], metric: str) -> tuple[Entry, ...]:
+    """The mean of every measured column over the disjoint settings, and the paper's for the same settings."""
+
+    def mean(entries: Sequence[Entry]) -> Entry:
+        values = [entry.mean for entry in entries if isinstance(entry, Value)]
+        return Value(summary(values)[0]) if values else None
+
+    measured = [mean([variant_entry(own, regime, metric) for own in series]) for regime in REGIMES]
+    quoted: list[Entry] = [None] * 4
+    if metric == "auroc":
+        published = paper.DISJOINT.values()
+        quoted[2:] = [mean([figure_entry(row, name) for row in published]) for name in ("source-nn", "target-nn")]
+    return (*measured, *quoted)
 
 
 def few_shot_table(results: Results, metric: str = "auroc") -> Table:
@@ -112,7 +136,7 @@ def few_shot_table(results: Results, metric: str = "auroc") -> Table:
     records = results.records()
     groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
     rows = []
-    for shots in _variant_names(records):
+    for shots in sorted(_variant_names(records), key=_shots_order):
         entries: list[Entry] = [variant_entry(own, shots, metric) for own in groups.values()]
         rows.append(Row(shots, tuple(entries)))
         published = paper.FEW_SHOT.get((shots,))
@@ -121,7 +145,16 @@ def few_shot_table(results: Results, metric: str = "auroc") -> Table:
                 Row(f"{shots}, paper", tuple(figure_entry(published, name) for _, _, name in groups), quoted=True)
             )
     head = ("k", *(f"{method}: {source} → {SHORT.get(name, name)}" for method, source, name in groups))
-    return make_table(results, metric, head, rows, [means_note(results), "k = all is every target reference."])
+    return make_table(results, metric, head, rows, [
+        means_note(results),
+        "k = all is every target reference; `only` leaves the source references out.",
+    ])
+
+
+def _shots_order(name: str) -> tuple[bool, float]:
+    """Joined with the source first, then alone; in each, by their number."""
+    number = name.removesuffix(" only")
+    return name != number, math.inf if number == "all" else float(number)
 
 
 def text_table(results: Results, metric: str = "auroc") -> Table:
