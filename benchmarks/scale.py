@@ -16,22 +16,20 @@ import threading
 import time
 from pathlib import Path
 
-# One thread per process, as on a cluster's workers; set before NumPy loads its libraries.
-for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"
-
 import numpy as np
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from scale_graphs import molecules, write_part
+from threadpoolctl import threadpool_limits
 
 from graphglass import GLASS, read_graphs
 from graphglass.cluster import connect, score_parts
+from graphglass.cluster.work import model_digest, score_columns
 from graphglass.detector.views import text_anchors
 from graphglass.scoring.calibration import conformal_p_values
 from graphglass.structure.profile import profile
+from scale_graphs import molecules, write_part
 
 PART = 20_000
 MODEL_REFERENCES = 1_000
@@ -63,16 +61,19 @@ def rounded(value):
     return round(value, 4) if isinstance(value, float) else value
 
 
-class Memory:
-    """The most resident memory that this process and all below it had at once, sampled; shared pages count twice."""
+class Watch:
+    """What this process and all below it used: resident memory at its highest, sampled (shared pages count twice), and
+    seconds of processor time, which other work on the machine does not change much."""
 
     def __enter__(self):
         self.total, self.largest, self._stop = 0.0, 0.0, threading.Event()
+        self._before = cpu_seconds()
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
         return self
 
     def __exit__(self, *_):
+        self.cpu = cpu_seconds() - self._before
         self._stop.set()
         self._thread.join()
 
@@ -86,6 +87,11 @@ class Memory:
                 except psutil.NoSuchProcess:
                     continue
             self.total, self.largest = max(self.total, sum(sizes)), max(self.largest, *sizes)
+
+
+def cpu_seconds():
+    me = psutil.Process()
+    return sum(sum(process.cpu_times()[:2]) for process in [me, *me.children(recursive=True)])
 
 
 class Place:
@@ -120,8 +126,14 @@ def busy():
     return round(os.getloadavg()[0], 2)
 
 
+def warm_up(client, place):
+    """Every worker loads the model and its compiled code."""
+    model, part = str(place.model), place.parts(0, 1, 100)[0]
+    client.run(lambda: score_columns(read_graphs(part, cache=False), model, model_digest(model)))
+
+
 def measure_graphs(place, records, most):
-    """Parts to score files on one worker: 10^3 to 10^6 graphs, the last as ten runs of 10^5."""
+    """Parts to score files on two workers: 10^3 to 10^6 graphs, the last as ten runs of 10^5."""
     model = place.model
     plan = [("graphs/1000", place.parts(0, 1, 1_000)), ("graphs/10000", place.parts(0, 1, 10_000))]
     plan += [(f"graphs/100000/{i}", place.parts(5 * i, 5 * i + 5)) for i in range(most // 100_000)]
@@ -130,17 +142,18 @@ def measure_graphs(place, records, most):
             continue
         output = place.folder / "scores" / cell.replace("/", "-")
         shutil.rmtree(output, ignore_errors=True)
-        with connect("local", 1) as client:
-            score_parts(client, model, place.parts(0, 1, 100), output)  # the worker loads model and compiled code
+        with connect("local", 2) as client:
+            warm_up(client, place)
             start, load = time.perf_counter(), busy()
-            with Memory() as memory:
+            with Watch() as watch:
                 outcomes = score_parts(client, model, parts, output)
             seconds = time.perf_counter() - start
         assert not [outcome.error for outcome in outcomes if outcome.error]
         graphs = sum(outcome.graphs for outcome in outcomes)
         records.add(
-            cell, graphs=graphs, references=MODEL_REFERENCES, seconds=seconds, rate=graphs / seconds,
-            total_memory_mb=memory.total, largest_process_mb=memory.largest, load=load,
+            cell, graphs=graphs, references=MODEL_REFERENCES, seconds=seconds, cpu_seconds=watch.cpu, load=load,
+            rate=graphs / seconds, cpu_rate=graphs / watch.cpu,
+            total_memory_mb=watch.total, largest_process_mb=watch.largest,
             bytes_in=sum(part.stat().st_size for part in parts),
             bytes_out=sum(Path(outcome.part.output).stat().st_size for outcome in outcomes),
         )  # fmt: skip
@@ -172,10 +185,10 @@ def measure_stages(place, records):
             kind, "table channels"
         )
         distances[channel.name] = stage(kind, lambda: channel.distances(evidence)[0])  # noqa: B023
-    scores = detector._score(evidence[:1])
     scores = np.sum(list(detector.scorer_.fusion.contributions(distances).values()), axis=0)
     with tempfile.TemporaryDirectory() as folder:
-        columns = {"id": list(graphs.ids), "score": scores, "p_value": conformal_p_values(scores, detector.decision_scores_)}
+        p_values = conformal_p_values(scores, detector.decision_scores_)
+        columns = {"id": list(graphs.ids), "score": scores, "p_value": p_values}
         stage("write", lambda: pq.write_table(pa.table(columns), Path(folder) / "scores.parquet"))
     records.add(
         "stages", graphs=len(graphs), references=MODEL_REFERENCES, nodes=graphs.node_count, edges=graphs.edge_count,
@@ -194,10 +207,11 @@ def main():
     torch.set_num_threads(1)
     place, records = Place(arguments.work, arguments.data_root), Records(arguments.output)
     chosen = arguments.cells.split(",")
-    if "graphs" in chosen:
-        measure_graphs(place, records, arguments.most_graphs)
-    if "stages" in chosen:
-        measure_stages(place, records)
+    with threadpool_limits(1):  # as on the workers
+        if "graphs" in chosen:
+            measure_graphs(place, records, arguments.most_graphs)
+        if "stages" in chosen:
+            measure_stages(place, records)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from graphglass.errors import ArtifactError
 
 MANIFEST = "manifest.json"
 VERSION = 1
+MAPPED = ("npy", "faiss")  # files that are mapped into memory, not read
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,9 @@ class Manifest:
 
 def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """sha256 of a file of any size."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_safetensors
 
 from graphglass import __version__
-from graphglass.artifacts.manifest import MANIFEST, VERSION, Entry, Manifest, digest
+from graphglass.artifacts.manifest import MANIFEST, MAPPED, VERSION, Entry, Manifest, digest, file_digest
 from graphglass.errors import ArtifactError
 
 Tensors = Mapping[str, NDArray[Any]]
 
 
 def save_artifact(
-    path: str | Path, kind: str, *, tensors: Mapping[str, Tensors], documents: Mapping[str, Any]
+    path: str | Path,
+    kind: str,
+    *,
+    tensors: Mapping[str, Tensors],
+    documents: Mapping[str, Any],
+    files: Mapping[str, Path] | None = None,
 ) -> Manifest:
     """Write tensors as safetensors and documents as JSON, each under a name made from its content.
+
+    ``files`` are copied as they are, without passing through memory; a reader maps them.
 
     The manifest is replaced last and at once, so it is the point at which the save takes effect; older files are
     removed after it. A crash or a full disk leaves the previous artifact readable.
@@ -46,6 +55,13 @@ def save_artifact(
                 written.append(directory / file)
             _write(directory / file, content)
             entries[role] = Entry(file, len(content), sha256)
+        for role, source in (files or {}).items():
+            sha256 = file_digest(source)
+            file = f"{role}-{sha256[:12]}{source.suffix}"
+            if not (directory / file).exists():
+                written.append(directory / file)
+                _copy(source, directory / file)
+            entries[role] = Entry(file, source.stat().st_size, sha256)
         manifest = Manifest(kind, VERSION, __version__, entries)
         _write(directory / MANIFEST, manifest.to_json().encode())
     except OSError as error:
@@ -62,7 +78,7 @@ def save_artifact(
 def _is_ours(name: str) -> bool:
     stem, _, suffix = name.rpartition(".")
     mark = stem.rpartition("-")[2]
-    return suffix in {"safetensors", "json"} and len(mark) == 12 and set(mark) <= set("0123456789abcdef")
+    return suffix in {"safetensors", "json", *MAPPED} and len(mark) == 12 and set(mark) <= set("0123456789abcdef")
 
 
 def _contiguous(role: str, group: Tensors) -> dict[str, NDArray[Any]]:
@@ -83,10 +99,19 @@ def _json(role: str, document: Any) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
+    _put(path, BytesIO(content))
+
+
+def _copy(source: Path, path: Path) -> None:
+    with source.open("rb") as content:
+        _put(path, content)
+
+
+def _put(path: Path, content: IO[bytes]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("wb") as file:
-            file.write(content)
+            shutil.copyfileobj(content, file, 2**20)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

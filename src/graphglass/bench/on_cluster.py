@@ -69,7 +69,7 @@ def _run(task: tuple[Work, Datasets], threads: int) -> tuple[list[Measured], str
                     "Give both the same data root."
                 )
         for value in stream(lambda: work.job.run(work.cells), threads=threads):
-            measured.append(value)  # noqa: PERF402 - what came before a failure is kept
+            measured.append(value)  # one by one: what came before a failure is kept
     except GlassError as error:
         return measured, str(error)
     return measured, None

@@ -54,5 +54,5 @@ def fit(
         raise typer.Exit(130) from None
     detector.save(output)
     shutil.rmtree(checkpoint, ignore_errors=True)
-    count = len(detector.references_)
+    count = detector.scorer_.reference_count
     typer.echo(f"Fitted on {count} graphs and saved to {output}. Rank graphs with: glass score {output} QUERIES")

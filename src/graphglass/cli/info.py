@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from graphglass.detector.reference_scorer import ReferenceScorer
 
 app = typer.Typer()
 
@@ -33,7 +36,8 @@ def info(
         "text encoder": detector.views_.text.fingerprint.name,
         "slices": ", ".join(map(str, detector.views_.slices)),
         "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
-        "references": len(references),
+        "references": detector.scorer_.reference_count,
+        **index_facts(detector.scorer_),
         "reference nodes": references.node_count,
         "reference edges": references.edge_count,
         "trained on": f"{len(detector.training_hashes_)} graphs",
@@ -49,3 +53,18 @@ def info(
     width = max(map(len, facts))
     for name, value in facts.items():
         typer.echo(f"{name:<{width}}  {value}")
+
+
+def index_facts(scorer: ReferenceScorer) -> dict[str, str]:
+    """What is approximate in a model of very many references; nothing otherwise."""
+    if scorer.large is None:
+        return {}
+    kept = len(scorer.reference_scores)
+    recalls = [index.recall for index in scorer.large.indexes.values()]
+    first = next(iter(scorer.large.indexes.values()))
+    k = next(channel.k for channel in scorer.channels if channel.name in scorer.large.indexes)
+    found = "exact" if first.kind == "flat" else f"recall@{k} {min(recalls):.3f} to {max(recalls):.3f} by code"
+    return {
+        "index": f"{first.kind}, {found}; spherical channels search all references",
+        "sample": f"{kept} references stand for all in the other channels, the weights, calibration and explanations",
+    }

@@ -66,4 +66,4 @@ def replace(
 
     moved = GLASS.load(ctx.obj).with_references(read_and_report(graphs, strict=strict))
     moved.save(ctx.obj)
-    typer.echo(f"{ctx.obj} now measures against {len(moved.references_)} references.")
+    typer.echo(f"{ctx.obj} now measures against {moved.scorer_.reference_count} references.")

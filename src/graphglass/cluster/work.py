@@ -24,7 +24,7 @@ from graphglass.structure.columns import profile_columns
 from graphglass.structure.profile import profile
 
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
-CHUNK = 20_000
+CHUNK = 10_000
 _METADATA = b"graphglass-part"
 
 

@@ -17,6 +17,7 @@ from graphglass.detector.explanation import (
     nearest_references,
     node_attribution,
 )
+from graphglass.detector.large_references import SAMPLE, LargeReferences, chunks, index_references
 from graphglass.detector.persistence import load_detector, save_detector
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.settings import Settings, resolve
@@ -66,7 +67,7 @@ class GLASS(BaseEstimator):
     labels_ : int64 (references,)
         1 where a reference itself lies above the threshold.
     references_ : Evidence
-        The normal graphs scores are measured against.
+        The normal graphs scores are measured against; of a very large set the sample that is kept whole.
     history_ : object
         Loss curves of the training.
 
@@ -235,6 +236,8 @@ class GLASS(BaseEstimator):
         """A detector with the same encoders and another normal set; no gradient step is taken.
 
         The references may come from another domain, with other labels and attributes; queries must then be like them.
+        More than :data:`~graphglass.detector.large_references.SAMPLE` are indexed on disk, and a sample of them stands
+        for all in the channels that no index serves; ``glass info`` says what is approximate.
         """
         references = _graph_set(graphs)
         if not len(references):
@@ -242,7 +245,11 @@ class GLASS(BaseEstimator):
         views: Views = self._fitted("views_")
         moved = GLASS(**self.get_params())
         moved._keep(views.for_domain(references), self.settings_, self.training_hashes_)
-        moved._refer_to(moved.views_.evidence(references, progress=self.verbose))
+        if len(references) > SAMPLE:
+            parts = (moved.views_.evidence(references[chunk]) for chunk in chunks(len(references)))
+            moved._refer_to(index_references(parts, len(references), self.settings_.k))
+        else:
+            moved._refer_to(moved.views_.evidence(references, progress=self.verbose))
         return moved
 
     def for_any_domain(self) -> GLASS:
@@ -258,6 +265,7 @@ class GLASS(BaseEstimator):
 
     def add_references(self, graphs: Any) -> Self:
         """Add trusted normal graphs to the references (few-shot calibration); encoders stay as they are."""
+        self._refuse_if_large()
         evidence = self._evidence(graphs)
         known = set(self.references_.graphs.ids)
         twice = next((identifier for identifier in evidence.graphs.ids if identifier in known), None)
@@ -269,6 +277,7 @@ class GLASS(BaseEstimator):
     def remove_references(self, ids: Sequence[str]) -> Self:
         """Take references out by id."""
         present = self._fitted("references_").graphs.ids
+        self._refuse_if_large()
         missing = sorted(set(ids) - set(present))
         if missing:
             raise GraphError(f"No reference has the id {missing[0]!r}; `glass references MODEL list` shows them.")
@@ -368,13 +377,34 @@ class GLASS(BaseEstimator):
         self.views_, self.settings_, self.training_hashes_ = views, settings, hashes
         self.history_ = views.graph.history
 
-    def _refer_to(self, references: Evidence, *, mixed: bool = False, scorer: ReferenceScorer | None = None) -> None:
-        references = replace(references, graphs=references.graphs.without_labels())
-        self.references_ = references.structure_only() if mixed else references
-        self.scorer_ = scorer or ReferenceScorer.fit(self.references_, self.settings_, self.views_.slices, mixed=mixed)
+    def _refer_to(
+        self,
+        references: Evidence | LargeReferences,
+        *,
+        mixed: bool = False,
+        scorer: ReferenceScorer | None = None,
+    ) -> None:
+        if isinstance(references, Evidence) and scorer is None and len(references) > SAMPLE:
+            whole = references
+            references = index_references((whole[part] for part in chunks(len(whole))), len(whole), self.settings_.k)
+        large = references if isinstance(references, LargeReferences) else None
+        sample = references.sample if isinstance(references, LargeReferences) else references
+        sample = replace(sample, graphs=sample.graphs.without_labels())
+        self.references_ = sample.structure_only() if mixed else sample
+        self.scorer_ = scorer or ReferenceScorer.fit(
+            self.references_, self.settings_, self.views_.slices, mixed=mixed, large=large
+        )
         self.decision_scores_ = self.scorer_.reference_scores
         self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+
+    def _refuse_if_large(self) -> None:
+        if self.scorer_.large is not None:
+            raise InputError(
+                f"This detector indexes {self.scorer_.large.count} references and keeps {len(self.references_)} of "
+                f"them whole; single references change only in sets of up to {SAMPLE}. Give it the whole new set "
+                "instead (with_references, or `glass references MODEL replace`)."
+            )
 
     def _evidence(self, graphs: Any) -> Evidence:
         views: Views = self._fitted("views_")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphglass.artifacts.load import Artifact, load_artifact
 from graphglass.artifacts.manifest import MANIFEST
 from graphglass.artifacts.save import save_artifact
+from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
 from graphglass.detector.settings import Settings
 from graphglass.detector.views import Views
@@ -23,6 +24,7 @@ from graphglass.network.schema import FeatureSchema
 from graphglass.scoring.evidence import Evidence
 from graphglass.scoring.fusion import Fusion
 from graphglass.scoring.sphere_channels import SphereChannel
+from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.structure.profile import StructureProfile
 from graphglass.training.trained import TrainedEncoder
 
@@ -39,7 +41,7 @@ _PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
 def save_detector(detector: GLASS, path: str | Path) -> None:
     """Write everything a fitted detector needs; see :func:`graphglass.artifacts.save.save_artifact`."""
     references, views, scorer = detector.references_, detector.views_, detector.scorer_
-    graphs = references.graphs
+    graphs, large = references.graphs, scorer.large
     save_artifact(
         path,
         KIND,
@@ -48,7 +50,9 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
             "references": _present(graphs, _GRAPH_ARRAYS)
             | _present(references.profile, _PROFILE_ARRAYS)
             | {f"code/{name}": rows for name, rows in references.codes.items()},
-            "channels": {"reference_scores": scorer.reference_scores} | _channel_arrays(scorer),
+            "channels": {"reference_scores": scorer.reference_scores}
+            | ({} if large is None else {"places": large.places})
+            | _channel_arrays(scorer),
         },
         documents={
             "detector": {
@@ -57,6 +61,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
                 "fusion": scorer.fusion.to_json(),
                 "carried": list(scorer.schema),
                 "mixed": scorer.mixed,
+                **({} if large is None else {"index": {name: item.facts() for name, item in large.indexes.items()}}),
                 **views_document(views),
             },
             "encoder_settings": views.graph.to_json(),
@@ -68,6 +73,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
             },
             "training": {"hashes": sorted(detector.training_hashes_)},
         },
+        files={} if large is None else {_role(name): item.path for name, item in large.indexes.items()},
     )
 
 
@@ -118,10 +124,17 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, 
     detector._keep(views, settings, frozenset(artifact.documents["training"]["hashes"]))
     references = _references(artifact)
     stored = artifact.tensors["channels"]
+    large = None
+    if "index" in document:
+        facts = document["index"].items()
+        indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
+        large = LargeReferences(references, stored["places"], indexes)
     channels = build_channels(settings, views.slices)
     for channel in channels:
         if isinstance(channel, SphereChannel):
             channel.fit(references)
+            if large is not None:
+                channel.search_in(large.indexes[channel.name], large.places)
         else:
             prefix = f"{channel.name}/"
             channel.restore({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)})
@@ -132,6 +145,7 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, 
         stored["reference_scores"],
         (nodes, edges, tuple(attributes)),
         document["mixed"],
+        large,
     )
     detector._refer_to(references, mixed=scorer.mixed, scorer=scorer)
     return detector
@@ -159,6 +173,10 @@ def _channel_arrays(scorer: ReferenceScorer) -> dict[str, NDArray[Any]]:
         if not isinstance(channel, SphereChannel)
         for key, value in channel.state().items()
     }
+
+
+def _role(code: str) -> str:
+    return f"index_{code.replace(':', '_')}"
 
 
 def _present(owner: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:

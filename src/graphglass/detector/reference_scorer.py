@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.settings import Settings
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
@@ -33,6 +34,8 @@ class ReferenceScorer:
         What the references carry; queries must carry the same.
     mixed : bool
         References of several domains, compared by structure alone.
+    large : LargeReferences or None
+        The index of a reference set of which `fit` saw a sample.
     """
 
     channels: tuple[Channel, ...]
@@ -40,15 +43,28 @@ class ReferenceScorer:
     reference_scores: NDArray[np.float64]
     schema: tuple[bool, bool, tuple[str, ...]]
     mixed: bool = False
+    large: LargeReferences | None = None
 
     @classmethod
     def fit(
-        cls, references: Evidence, settings: Settings, slices: Sequence[int], *, mixed: bool = False
+        cls,
+        references: Evidence,
+        settings: Settings,
+        slices: Sequence[int],
+        *,
+        mixed: bool = False,
+        large: LargeReferences | None = None,
     ) -> ReferenceScorer:
-        """Fit every channel on the references and fuse them by the settings' scorer."""
+        """Fit every channel on the references and fuse them by the settings' scorer.
+
+        With ``large`` the references are its sample: spherical channels then search all, and everything that is
+        estimated, the calibration and the weights, is estimated from the sample.
+        """
         channels = build_channels(settings, slices)
         for channel in channels:
             channel.fit(references)
+            if large is not None and isinstance(channel, SphereChannel):
+                channel.search_in(large.indexes[channel.name], large.places)
         left_out = {channel.name: channel.leave_one_out() for channel in channels}
         if settings.scorer == "ensemble":
             fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
@@ -57,7 +73,12 @@ class ReferenceScorer:
         else:
             fusion = fit_fusion(left_out, weights=fixed_weights(slices))
         scores = sum_of(fusion.contributions(left_out))
-        return cls(channels, fusion, scores, _schema(references.graphs), mixed)
+        return cls(channels, fusion, scores, _schema(references.graphs), mixed, large)
+
+    @property
+    def reference_count(self) -> int:
+        """References that scores are measured against, kept whole or not."""
+        return len(self.reference_scores) if self.large is None else self.large.count
 
     def check_schema(self, queries: GraphSet) -> None:
         """Refuse queries whose labels or attributes the references do not have, or lack ones they have."""

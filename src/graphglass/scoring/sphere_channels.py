@@ -9,26 +9,48 @@ from numpy.typing import NDArray
 
 from graphglass.scoring.evidence import Evidence
 from graphglass.sphere.neighbours import mean_distance, nearest
+from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.sphere.vmf import kde_score
 
 
 class SphereChannel:
-    """Mean cosine distance to the k nearest references in one code, such as ``graph:64`` (eq:knn_distance)."""
+    """Mean cosine distance to the k nearest references in one code, such as ``graph:64`` (eq:knn_distance).
+
+    Attributes
+    ----------
+    rows : float32 (references, dimension)
+        Codes of the references, or of a sample of them beside an index of all.
+    index : ReferenceIndex or None
+    places : int64 (rows,) or None
+        Where each row stands among the references of the index.
+    """
 
     def __init__(self, name: str, k: int = 5) -> None:
         self.name = name
         self.k = k
         self.rows = np.zeros((0, 1), np.float32)
+        self.index: ReferenceIndex | None = None
+        self.places: NDArray[np.int64] | None = None
 
     def fit(self, references: Evidence) -> None:
         self.rows = references.codes[self.name]
 
+    def search_in(self, index: ReferenceIndex, places: NDArray[np.int64]) -> None:
+        """Measure against all references of an index, of which the fitted ones are a sample."""
+        self.index, self.places = index, places
+
     def distances(self, queries: Evidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        similarities, indices = nearest(queries.codes[self.name], self.rows, self.k)
+        rows = queries.codes[self.name]
+        if self.index is None:
+            similarities, indices = nearest(rows, self.rows, self.k)
+        else:
+            similarities, indices = self.index.nearest(rows, self.k)
         return mean_distance(similarities), indices
 
     def leave_one_out(self) -> NDArray[np.float64]:
-        return mean_distance(nearest(self.rows, self.rows, self.k, exclude_self=True)[0])
+        if self.index is None:
+            return mean_distance(nearest(self.rows, self.rows, self.k, exclude_self=True)[0])
+        return mean_distance(self.index.nearest(self.rows, self.k, exclude=self.places)[0])
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {"rows": self.rows}

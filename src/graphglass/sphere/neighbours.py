@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,47 @@ def nearest(
         similarities[rows] = np.take_along_axis(exact, order, axis=1)
         indices[rows] = np.take_along_axis(found, order, axis=1)
     return similarities, indices
+
+
+def nearest_in_shards(
+    queries: NDArray[Any], shards: Iterable[NDArray[Any]], k: int, *, exclude: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """:func:`nearest` over references that come in pieces; the best of every piece are merged, which is exact.
+
+    Parameters
+    ----------
+    shards : iterable of (m_s, d)
+        Rows of one reference set in order. One piece is read at a time, so that they may lie on disk.
+    exclude : (n,), optional
+        The reference each query leaves out, counted over all shards.
+    """
+    wanted = k if exclude is None else k + 1
+    similarities, indices = np.zeros((len(queries), 0)), np.zeros((len(queries), 0), np.int64)
+    before = 0
+    for shard in shards:
+        values, found = nearest(queries, shard, wanted)
+        values, found = np.hstack([similarities, values]), np.hstack([indices, found + before])
+        similarities, indices = closest(values, found, wanted)
+        before += len(shard)
+    if exclude is not None:
+        similarities, indices = leave_out(similarities, indices, exclude, k)
+    return similarities, indices
+
+
+def closest(
+    similarities: NDArray[np.float64], indices: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The first k of every row by (similarity, reference index)."""
+    order = np.lexsort((indices, -similarities), axis=1)[:, :k]
+    return np.take_along_axis(similarities, order, axis=1), np.take_along_axis(indices, order, axis=1)
+
+
+def leave_out(
+    similarities: NDArray[np.float64], indices: NDArray[np.int64], exclude: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """From the k + 1 nearest of every row to the k nearest without one reference; the order stays."""
+    order = np.argsort(indices == exclude[:, None], axis=1, kind="stable")[:, : min(k, max(0, indices.shape[1] - 1))]
+    return np.take_along_axis(similarities, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
 
 def mean_distance(similarities: NDArray[np.float64]) -> NDArray[np.float64]:
