@@ -128,15 +128,15 @@ def private_cells(
     start = time.perf_counter()
     parts = source_references(datasets, source, protocol, seed, flip=flip)
     detector: Any = encoders.fit_encoder(factory(method)(seed), parts)  # type: ignore[arg-type]
-    embedded = [detector.channel_embeddings(part) for part in parts.values()]
+    embedded = [encoders.codes(detector, part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}
     seconds = {"fit": time.perf_counter() - start}
     for cell in cells:
         start = time.perf_counter()
         graphs = datasets.get(str(cell["dataset"]))
         chosen = target_split(graphs, parts, protocol, seed, flip=flip)
-        references = detector.channel_embeddings(blind(graphs, chosen.references[: max(SIZES)]))
-        queries = detector.channel_embeddings(blind(graphs, chosen.test))
+        references = encoders.codes(detector, blind(graphs, chosen.references[: max(SIZES)]))
+        queries = encoders.codes(detector, blind(graphs, chosen.test))
         middle = time.perf_counter()
         place = f"{source}|{cell['dataset']}|{seed}"
         variants = measure(public, references, queries, chosen.anomalous, place)

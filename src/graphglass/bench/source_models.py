@@ -1,7 +1,7 @@
 """Encoders trained on source domains, each trained once and kept on disk for every benchmark that asks for it.
 
-Only the trained encoder is kept, never references or anything fitted on them: how graphs are scored may change between
-two runs without either meeting the other's leftovers.
+Only the trained encoder is kept, and where asked the codes it gives; never references or anything fitted on them. How
+graphs are scored may change between two runs without either meeting the other's leftovers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 import graphglass
 from graphglass.errors import ArtifactError, BenchError
 from graphglass.graphs import GraphSet
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from graphglass.training.trained import TrainedEncoder
 
 KIND = "graphglass-source-encoder"
+CODES = "graphglass-codes"
 # What training depends on among a detector's settings; scoring settings may differ between users of one encoder.
 _TRAINING = ("encoder", "slices", "epochs", "learning_rate", "normalisation", "prototypes", "domain")
 log = logging.getLogger(__name__)
@@ -52,6 +55,23 @@ class SourceEncoders:
         trained = self._kept(detector, identity(detector, sources), dict(sources))
         return detector.fit_encoder(dict(sources), trained=trained)
 
+    def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
+        """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
+        from graphglass.artifacts.load import load_artifact
+        from graphglass.artifacts.save import save_artifact
+
+        key = {"encoder": detector.encoder_fingerprint(), "graphs": _digest(graphs), "version": graphglass.__version__}
+        path = self._path(key)
+        with self._only_one(path):
+            if path.exists():
+                try:
+                    return load_artifact(path, CODES).tensors["codes"]
+                except (ArtifactError, KeyError) as error:
+                    self._discard(path, error)
+            codes = detector.channel_embeddings(graphs)
+            save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
+            return codes
+
     def _kept(self, detector: GLASS, key: dict[str, Any], graphs: Any) -> TrainedEncoder:
         """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
         from graphglass.artifacts.save import save_artifact
@@ -78,9 +98,12 @@ class SourceEncoders:
             found = load_artifact(path, KIND)
             return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
         except (ArtifactError, KeyError) as error:
-            log.warning("The kept encoder %s is unusable and is trained again: %s", path, error)
-            shutil.rmtree(path, ignore_errors=True)
+            self._discard(path, error)
             return None
+
+    def _discard(self, path: Path, error: Exception) -> None:
+        log.warning("%s is unusable and is made again: %s", path, error)
+        shutil.rmtree(path, ignore_errors=True)
 
     def _path(self, key: Mapping[str, Any]) -> Path:
         text = json.dumps(key, sort_keys=True).encode()
@@ -115,16 +138,18 @@ def identity(detector: GLASS, sources: Mapping[str, GraphSet]) -> dict[str, Any]
     from graphglass.language.text_encoder import load_encoder
 
     settings = configuration(detector)
-    graphs = {}
-    for name, part in sources.items():
-        digest = hashlib.sha256(repr((part.attribute_names, sorted(part.label_names.items()))).encode())
-        for content in part.content_hashes():
-            digest.update(bytes.fromhex(content))
-        graphs[name] = digest.hexdigest()
     return {
         "training": {name: settings[name] for name in _TRAINING},
         "text": load_encoder(settings["encoder"]).fingerprint.digest,
         "seed": detector.random_state,
-        "sources": list(graphs.items()),
+        "sources": [[name, _digest(part)] for name, part in sources.items()],
         "versions": {"graphglass": graphglass.__version__, "torch": version("torch")},
     }
+
+
+def _digest(graphs: GraphSet) -> str:
+    """sha256 over every graph in order, and the names of its attributes and labels."""
+    digest = hashlib.sha256(repr((graphs.attribute_names, sorted(graphs.label_names.items()))).encode())
+    for content in graphs.content_hashes():
+        digest.update(bytes.fromhex(content))
+    return digest.hexdigest()
