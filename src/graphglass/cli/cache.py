@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="What is kept on disk to save time: embeddings and parsed datasets.")
+app = typer.Typer(no_args_is_help=True, help="What is kept on disk to save time: embeddings, datasets, encoders.")
+_FOLDERS = {"graphs": "parsed datasets", "encoders": "trained source encoders and their codes"}
 
 
 @app.command()
@@ -19,22 +21,26 @@ def info() -> None:
     typer.echo(f"{found.path}: {found.bytes_used / 2**20:.1f} of at most {found.limit_bytes / 2**20:,.0f} MiB")
     for name, rows in sorted(found.rows.items()):
         typer.echo(f"  {rows:>10,}  {name}")
-    parsed = cache_root() / "graphs"
-    size = sum(item.stat().st_size for item in parsed.rglob("*") if item.is_file())
-    typer.echo(f"{parsed}: {size / 2**20:.1f} MiB of parsed datasets")
+    for folder, what in _FOLDERS.items():
+        typer.echo(f"{cache_root() / folder}: {_size(cache_root() / folder) / 2**20:.1f} MiB of {what}")
 
 
 @app.command()
 def clear(yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
-    """Remove every kept embedding and parsed dataset; they are made again when needed."""
+    """Remove every kept embedding, parsed dataset and benchmark encoder; they are made again when needed."""
     import shutil
 
     from graphglass.graphs.columnar import cache_root
     from graphglass.language.cache import EmbeddingCache
 
-    cache, parsed = EmbeddingCache(), cache_root() / "graphs"
+    cache, folders = EmbeddingCache(), [cache_root() / name for name in _FOLDERS]
     if not yes:
-        typer.confirm(f"Remove {cache.path} and {parsed}?", abort=True)
-    size = sum(item.stat().st_size for item in parsed.rglob("*") if item.is_file())
-    shutil.rmtree(parsed, ignore_errors=True)
+        typer.confirm(f"Remove {', '.join(map(str, [cache.path, *folders]))}?", abort=True)
+    size = sum(_size(folder) for folder in folders)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     typer.echo(f"Freed {(size + cache.clear()) / 2**20:.1f} MiB.")
+
+
+def _size(folder: Path) -> int:
+    return sum(item.stat().st_size for item in folder.rglob("*") if item.is_file())
