@@ -3,10 +3,14 @@
     python benchmarks/quality.py measure --data DATA --cache build/quality
     python benchmarks/quality.py report --cache build/quality --out results/quality
     python benchmarks/quality.py transfer --data DATA --out results/quality
+    python benchmarks/quality.py few --data DATA --out results/quality
+    python benchmarks/quality.py perturbed --data DATA --cache build/quality --out results/quality
 
 ``measure`` fits the channels on the references of every dataset, direction and seed, and keeps their distances.
 ``report`` needs no graph: it fuses stored distances and writes the JSON files behind docs/quality.md.
 ``transfer`` scores the targets of the 18 disjoint settings with references of other domains, and with eight of theirs.
+``few`` scores with 4 to 64 references, with and without what the default does differently for small sets.
+``perturbed`` weighs every channel by how well it tells held-out references from perturbed ones, after ``measure``.
 """
 
 from __future__ import annotations
@@ -26,10 +30,15 @@ from graphglass.bench.datasets import TWELVE, Datasets
 from graphglass.bench.metrics import auroc
 from graphglass.bench.protocols import blind, split
 from graphglass.bench.transfer import DISJOINT, source_references, target_split
+from graphglass.graphs import concatenate
+from graphglass.scoring import fusion
+from graphglass.scoring.channels import nearest_references
+from graphglass.scoring.channels.nearest_references import SETTLED
 from graphglass.scoring.default_channels import FAMILY_WEIGHTS, default_weights, family, training_free_channels
 from graphglass.scoring.evidence import Evidence, join_evidence
-from graphglass.scoring.fusion import fit_fusion
+from graphglass.scoring.fusion import UNKNOWN, fit_fusion
 from graphglass.structure.profile import StructureProfile, profile
+from graphglass.training.perturbation import perturb
 
 DIRECTIONS = ("minority", "flip")
 SEEDS = 5
@@ -98,8 +107,8 @@ def shares(channels: list[str], weights: Mapping[str, float]) -> dict[str, float
 def fused(cell: Cell, weights: Mapping[str, float], *, without: str = "", bounded: bool = True) -> float:
     distances, left_out, anomalous = cell
     heard = [name for name in distances if name != without and family(name) != without]
-    fusion = fit_fusion({name: left_out[name] for name in heard}, weights=shares(heard, weights), bounded=bounded)
-    return auroc(np.sum(list(fusion.contributions(distances).values()), axis=0), anomalous)
+    rule = fit_fusion({name: left_out[name] for name in heard}, weights=shares(heard, weights), bounded=bounded)
+    return auroc(np.sum(list(rule.contributions(distances).values()), axis=0), anomalous)
 
 
 def table(cells: Mapping[tuple[str, str, int], Cell], score: Callable[[Cell], float]) -> dict[str, NDArray]:
@@ -236,8 +245,8 @@ def tuning(cells: Mapping[tuple[str, str, int], Cell], default: dict[str, NDArra
 
 def _units(cell: Cell) -> tuple[dict[str, NDArray], NDArray]:
     distances, left_out, anomalous = cell
-    fusion = fit_fusion(left_out, weights=dict.fromkeys(left_out, 1.0), bounded=True)
-    return fusion.contributions(distances), anomalous
+    rule = fit_fusion(left_out, weights=dict.fromkeys(left_out, 1.0), bounded=True)
+    return rule.contributions(distances), anomalous
 
 
 def transfer(data: str | None, out: Path, seeds: range) -> None:
@@ -270,6 +279,69 @@ def transfer(data: str | None, out: Path, seeds: range) -> None:
     write(out / "transfer.json", {direction: means(cells) for direction, cells in rows.items()})
 
 
+def few(data: str | None, out: Path, seeds: range) -> None:
+    """Small reference sets: what less local scaling and wider deviations change, each alone and both."""
+    datasets = Datasets(data)
+    rules = {"neither": (0, 0.0), "less local": (SETTLED, 0.0), "wider": (0, UNKNOWN), "both": (SETTLED, UNKNOWN)}
+    found: dict[tuple[int, str, str], list[float]] = {}
+    for name in TWELVE:
+        graphs = datasets.get(name)
+        graphs = graphs[np.sort(np.random.default_rng(0).permutation(len(graphs))[:900])]
+        structure = profile(graphs)
+        for direction, seed, count in itertools.product(DIRECTIONS, seeds, (4, 8, 16, 32, 64)):
+            chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
+            parts = chosen.references[:count], chosen.test
+            references, queries = (Evidence(blind(graphs, rows), structure[rows], {}) for rows in parts)
+            for rule, (nearest_references.SETTLED, fusion.UNKNOWN) in rules.items():
+                values = found.setdefault((count, rule, direction), [])
+                values.append(auroc(fitted(references)(queries), chosen.anomalous))
+        print(name, flush=True)
+    nested: dict[int, dict[str, dict[str, float]]] = {}
+    for (count, rule, direction), values in found.items():
+        nested.setdefault(count, {}).setdefault(rule, {})[direction] = round(float(np.mean(values)), 2)
+    write(out / "few_references.json", {"seeds": len(seeds), "graphs": "at most 900 of a dataset", "auroc": nested})
+
+
+def perturbed(data: str | None, cache: Path, out: Path, seeds: range, names: list[str]) -> None:
+    """Weights from synthetic anomalies: channels fitted on three quarters of the references tell the rest from
+    perturbed copies of it; their AUROC above chance multiplies the default weight, or stands in its place."""
+    datasets, cells = Datasets(data), read(cache, seeds)
+    default = {kind: FAMILY_WEIGHTS[kind] for kind in GRID}
+    values: dict[str, dict[str, list[float]]] = {}
+    seen: dict[str, dict[str, float]] = {}
+    for name, direction, seed in itertools.product(names, DIRECTIONS, seeds):
+        cell = cells[name, direction, seeds.index(seed)]
+        graphs = datasets.get(name)
+        rows = split(graphs.labels, "minority", seed, flip=direction == "flip").references[:800]
+        normals = replace(blind(graphs, rows), edge_labels=None)  # perturbed graphs have none
+        order = np.random.default_rng(seed).permutation(len(normals))
+        held, kept = normals[order[: len(order) // 4]], normals[order[len(order) // 4 :]]
+        queries = concatenate([held, *(perturb(held, seed=i).graphs for i in range(3))])
+        synthetic = np.arange(len(queries)) >= len(held)
+        references, shown = (Evidence(part, profile(part), {}) for part in (kept, queries))
+        worth = {}
+        for channel in training_free_channels():
+            channel.fit(references)
+            if not channel.silent:
+                worth[channel.name] = auroc(channel.distances(shown)[0], synthetic)
+        seen[f"{name} {direction} {seed}"] = {part: round(value, 1) for part, value in worth.items()}
+        gain = {part: max(value - 50, 0.0) / 50 for part, value in worth.items()}
+        share = shares(list(cell[0]), default)
+        units, anomalous = _units(cell)
+        rules = {
+            "default": share,
+            "default times gain": {part: share[part] * gain[part] for part in share},
+            "gain alone": {part: gain[part] for part in share},
+            "equal": dict.fromkeys(share, 1.0),
+        }
+        for rule, weights in rules.items():
+            score = sum(weights[part] * column for part, column in units.items())
+            values.setdefault(rule, {}).setdefault(direction, []).append(auroc(score, anomalous))
+        print(name, direction, seed, flush=True)
+    means = {rule: {d: round(float(np.mean(v)), 2) for d, v in rows.items()} for rule, rows in values.items()}
+    write(out / "perturbed.json", {"datasets": names, "seeds": len(seeds), "auroc": means, "synthetic": seen})
+
+
 def source_evidence(
     datasets: Datasets, structures: dict[str, StructureProfile], name: str, seed: int, flip: bool
 ) -> Evidence:
@@ -300,10 +372,10 @@ def fitted(references: Evidence) -> Callable[[Evidence], NDArray]:
     for channel in channels:
         channel.fit(references)
     left_out = {channel.name: channel.leave_one_out() for channel in channels}
-    fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
+    rule = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
 
     def score(queries: Evidence) -> NDArray:
-        parts = fusion.contributions({channel.name: channel.distances(queries)[0] for channel in channels})
+        parts = rule.contributions({channel.name: channel.distances(queries)[0] for channel in channels})
         return np.sum(list(parts.values()), axis=0)
 
     return score
@@ -320,7 +392,7 @@ def write(path: Path, value: object) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("measure", "report", "transfer"))
+    parser.add_argument("action", choices=("measure", "report", "transfer", "few", "perturbed"))
     parser.add_argument("--data", help="the data root; GRAPHGLASS_DATA if absent")
     parser.add_argument("--cache", type=Path, default=Path("build/quality"))
     parser.add_argument("--out", type=Path, default=Path("results/quality"))
@@ -331,6 +403,10 @@ def main() -> None:
         measure(options.data, options.cache, range(*options.seeds), options.datasets)
     elif options.action == "report":
         report(options.cache, options.out, range(*options.seeds))
+    elif options.action == "few":
+        few(options.data, options.out, range(*options.seeds))
+    elif options.action == "perturbed":
+        perturbed(options.data, options.cache, options.out, range(*options.seeds), options.datasets)
     else:
         transfer(options.data, options.out, range(*options.seeds))
 

@@ -1,0 +1,136 @@
+"""Put the figures of the quality study into its page, from result files alone.
+
+    python benchmarks/quality_page.py            # rewrites the marked parts of docs/quality.md
+
+Run it again after `benchmarks/quality.py` or when more records of GLASS exist.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from graphglass.bench.datasets import TWELVE
+from graphglass.bench.records import Results
+from graphglass.bench.tables import SHORT
+
+PAGE = Path("docs/quality.md")
+FOLDER = Path("results/quality")
+SINGLE = Path("results/single")
+DIRECTIONS = {"minority": "minority", "flip": "minority-flip"}
+
+
+def main() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    parts = {
+        "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(), "few": few(),
+        "perturbed": perturbed(), "transfer": transfer(),
+    }  # fmt: skip
+    for name, lines in parts.items():
+        pattern = rf"<!-- {name} -->.*?<!-- end -->"
+        if not re.search(pattern, text, flags=re.DOTALL):
+            raise SystemExit(f"{PAGE} has no part marked {name!r}.")
+        body = f"<!-- {name} -->\n\n" + "\n".join(lines) + "\n\n<!-- end -->"
+        text = re.sub(pattern, lambda _, body=body: body, text, flags=re.DOTALL)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def read(name: str) -> Any:
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    ruler = ["---"] + ["---:"] * (len(head) - 1)
+    return ["| " + " | ".join(row) + " |" for row in [head, ruler, *rows]]
+
+
+def reached() -> list[str]:
+    """The whole detector, then its training-free channels alone, on split seeds 0 to 4 and on fresh ones."""
+    rows = []
+    for title, folder in DIRECTIONS.items():
+        found = defaultdict(list)
+        for record in Results.open(SINGLE / folder).records("glass"):
+            found[record["cell"]["dataset"]].append(record["metrics"]["auroc"])
+        if set(found) == set(TWELVE):
+            means = [mean(found[name]) for name in TWELVE]
+            rows.append([f"{title}, whole detector", *(f"{value:.1f}" for value in means), f"**{mean(means):.2f}**"])
+    for origin, note in (("default.json", "training-free"), ("fresh/default.json", "training-free, fresh seeds")):
+        for title, row in read(origin)["auroc"].items():
+            cells = [f"{row['datasets'][name]:.1f}" for name in TWELVE]
+            rows.append([f"{title}, {note}", *cells, f"{row['average']:.2f} ± {row['interval']:.2f}"])
+    return table(["", *(SHORT.get(name, name) for name in TWELVE), "average"], rows)
+
+
+def alone() -> list[str]:
+    rows = []
+    for name, directions in read("channels.json").items():
+        averages = [f"{mean(directions[direction].values()):.1f}" for direction in DIRECTIONS]
+        rows.append([f"`{name}`", str(len(directions["minority"])), *averages])
+    return table(["channel", "datasets", "minority", "flip"], rows)
+
+
+def ablation() -> list[str]:
+    rows = []
+    for part, directions in read("ablation.json").items():
+        cells = []
+        for direction in DIRECTIONS:
+            row = directions[direction]
+            low, high = row["interval_over_datasets"]
+            cells.append(f"{row['difference']:+.2f} ± {row['interval']:.2f} [{low:+.2f}, {high:+.2f}]")
+        rows.append([part, *cells])
+    return table(["", "minority", "flip"], rows)
+
+
+def weights() -> list[str]:
+    found = read("weights.json")
+    names = {
+        "default": "the default weights",
+        "best in sample": "best on the grid, in sample",
+        "leave one dataset out": "chosen without the dataset it is scored on",
+    }
+    rows = []
+    for key, title in names.items():
+        values = [found[key][direction] for direction in DIRECTIONS]
+        rows.append([title, *(f"{value:.2f}" for value in values), f"{mean(values):.2f}"])
+    gap = mean(found["best in sample"][d] - found["leave one dataset out"][d] for d in DIRECTIONS)
+    spread = found["average of both directions over the grid"]
+    note = (
+        f"The gap between the last two rows is {gap:.2f}. Over the {found['options']} weightings the average of both "
+        f"directions moves between {spread['least']:.2f} and {spread['most']:.2f} (median {spread['median']:.2f})."
+    )
+    return [*table(["", "minority", "flip", "both"], rows), "", note]
+
+
+def few() -> list[str]:
+    rows = []
+    for count, rules in read("few_references.json")["auroc"].items():
+        rows.append([count, *(f"{mean(rules[rule].values()):.2f}" for rule in rules)])
+    head = ["references", "neither", "less local scaling", "wider deviations", "both"]
+    return table(head, rows)
+
+
+def perturbed() -> list[str]:
+    rows = [
+        [rule, *(f"{values[direction]:.2f}" for direction in DIRECTIONS)]
+        for rule, values in read("perturbed.json")["auroc"].items()
+    ]
+    return table(["weights", "minority", "flip"], rows)
+
+
+def transfer() -> list[str]:
+    found = read("transfer.json")
+    titles = {
+        "zero-shot": "zero-shot, source references only",
+        "fewer edges": "no references: fewer edges are more anomalous",
+        "eight-shot": "eight target references",
+    }
+    rows = [[title, *(f"{found[d]['average'][key]:.1f}" for d in DIRECTIONS)] for key, title in titles.items()]
+    return table(["", "minority", "flip"], rows)
+
+
+if __name__ == "__main__":
+    main()
