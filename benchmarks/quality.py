@@ -3,12 +3,14 @@
     python benchmarks/quality.py measure --data DATA --cache build/quality
     python benchmarks/quality.py report --cache build/quality --out results/quality
     python benchmarks/quality.py transfer --data DATA --out results/quality
+    python benchmarks/quality.py trained --data DATA --out results/quality
     python benchmarks/quality.py few --data DATA --out results/quality
     python benchmarks/quality.py perturbed --data DATA --cache build/quality --out results/quality
 
 ``measure`` fits the channels on the references of every dataset, direction and seed, and keeps their distances.
 ``report`` needs no graph: it fuses stored distances and writes the JSON files behind docs/quality.md.
 ``transfer`` scores the targets of the 18 disjoint settings with references of other domains, and with eight of theirs.
+``trained`` fits whole detectors and gives the trained graph codes from no weight to twice that of size.
 ``few`` scores with 4 to 64 references, with and without what the default does differently for small sets.
 ``perturbed`` weighs every channel by how well it tells held-out references from perturbed ones, after ``measure``.
 """
@@ -26,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass import GLASS
 from graphglass.bench.datasets import TWELVE, Datasets
 from graphglass.bench.metrics import auroc
 from graphglass.bench.protocols import blind, split
@@ -279,6 +282,29 @@ def transfer(data: str | None, out: Path, seeds: range) -> None:
     write(out / "transfer.json", {direction: means(cells) for direction, cells in rows.items()})
 
 
+def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None:
+    """What the trained graph codes are worth: their family weight changed, all others kept."""
+    datasets = Datasets(data)
+    values: dict[float, dict[str, list[float]]] = {}
+    for name, direction, seed in itertools.product(names, DIRECTIONS, seeds):
+        graphs = datasets.get(name)
+        chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
+        detector = GLASS(random_state=seed).fit(blind(graphs, chosen.references))
+        queries = detector.views_.evidence(blind(graphs, chosen.test))
+        heard = [channel for channel in detector.scorer_.channels if not getattr(channel, "silent", False)]
+        cell = (
+            {channel.name: channel.distances(queries)[0] for channel in heard},
+            {channel.name: channel.leave_one_out() for channel in heard},
+            chosen.anomalous,
+        )
+        for weight in (0.0, 0.1, 0.25, 0.5, 1.0, 2.0):
+            result = fused(cell, {**FAMILY_WEIGHTS, "graph": weight})
+            values.setdefault(weight, {}).setdefault(direction, []).append(result)
+        print(name, direction, seed, flush=True)
+    means = {str(w): {d: round(float(np.mean(v)), 2) for d, v in rows.items()} for w, rows in values.items()}
+    write(out / "trained.json", {"datasets": names, "seeds": len(seeds), "auroc": means})
+
+
 def few(data: str | None, out: Path, seeds: range) -> None:
     """Small reference sets: what less local scaling and wider deviations change, each alone and both."""
     datasets = Datasets(data)
@@ -392,7 +418,7 @@ def write(path: Path, value: object) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("measure", "report", "transfer", "few", "perturbed"))
+    parser.add_argument("action", choices=("measure", "report", "transfer", "trained", "few", "perturbed"))
     parser.add_argument("--data", help="the data root; GRAPHGLASS_DATA if absent")
     parser.add_argument("--cache", type=Path, default=Path("build/quality"))
     parser.add_argument("--out", type=Path, default=Path("results/quality"))
@@ -403,6 +429,8 @@ def main() -> None:
         measure(options.data, options.cache, range(*options.seeds), options.datasets)
     elif options.action == "report":
         report(options.cache, options.out, range(*options.seeds))
+    elif options.action == "trained":
+        trained(options.data, options.out, range(*options.seeds), options.datasets)
     elif options.action == "few":
         few(options.data, options.out, range(*options.seeds))
     elif options.action == "perturbed":

@@ -27,8 +27,8 @@ DIRECTIONS = {"minority": "minority", "flip": "minority-flip"}
 def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     parts = {
-        "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(), "few": few(),
-        "perturbed": perturbed(), "transfer": transfer(),
+        "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(),
+        "trained": trained(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
     }  # fmt: skip
     for name, lines in parts.items():
         pattern = rf"<!-- {name} -->.*?<!-- end -->"
@@ -103,6 +103,14 @@ def weights() -> list[str]:
         f"directions moves between {spread['least']:.2f} and {spread['most']:.2f} (median {spread['median']:.2f})."
     )
     return [*table(["", "minority", "flip", "both"], rows), "", note]
+
+
+def trained() -> list[str]:
+    rows = []
+    for weight, values in read("trained.json")["auroc"].items():
+        figures = [values[direction] for direction in DIRECTIONS]
+        rows.append([weight, *(f"{value:.2f}" for value in figures), f"{mean(figures):.2f}"])
+    return table(["weight of the graph codes", "minority", "flip", "both"], rows)
 
 
 def few() -> list[str]:
