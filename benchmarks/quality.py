@@ -35,6 +35,7 @@ from graphglass.bench.protocols import blind, split
 from graphglass.bench.transfer import DISJOINT, source_references, target_split
 from graphglass.graphs import concatenate
 from graphglass.scoring import fusion
+from graphglass.scoring.calibration import conformal_p_values
 from graphglass.scoring.channels import nearest_references
 from graphglass.scoring.channels.nearest_references import SETTLED
 from graphglass.scoring.default_channels import FAMILY_WEIGHTS, default_weights, family, training_free_channels
@@ -283,8 +284,10 @@ def transfer(data: str | None, out: Path, seeds: range) -> None:
 
 
 def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None:
-    """What the trained graph codes are worth: their family weight changed, all others kept."""
+    """What the trained graph codes are worth: their family weight changed, all others kept. Beside it, how often the
+    p-values of the default call held-out normal graphs anomalous."""
     datasets = Datasets(data)
+    flagged: dict[str, list[NDArray]] = {}
     values: dict[float, dict[str, list[float]]] = {}
     for name, direction, seed in itertools.product(names, DIRECTIONS, seeds):
         graphs = datasets.get(name)
@@ -300,9 +303,18 @@ def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None
         for weight in (0.0, 0.1, 0.25, 0.5, 1.0, 2.0):
             result = fused(cell, {**FAMILY_WEIGHTS, "graph": weight})
             values.setdefault(weight, {}).setdefault(direction, []).append(result)
+        p_values = conformal_p_values(detector.scorer_.scores(queries), detector.decision_scores_)
+        flagged.setdefault(name, []).append(p_values[~chosen.anomalous])
         print(name, direction, seed, flush=True)
     means = {str(w): {d: round(float(np.mean(v)), 2) for d, v in rows.items()} for w, rows in values.items()}
-    write(out / "trained.json", {"datasets": names, "seeds": len(seeds), "auroc": means})
+    pooled = {name: np.concatenate(parts) for name, parts in flagged.items()} | {
+        "all": np.concatenate([part for parts in flagged.values() for part in parts])
+    }
+    alarms = {
+        name: {"normals": len(p), **{str(level): round(float((p <= level).mean()), 3) for level in (0.01, 0.05, 0.1)}}
+        for name, p in pooled.items()
+    }
+    write(out / "trained.json", {"datasets": names, "seeds": len(seeds), "auroc": means, "false alarms": alarms})
 
 
 def few(data: str | None, out: Path, seeds: range) -> None:

@@ -28,7 +28,7 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     parts = {
         "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(),
-        "trained": trained(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
+        "trained": trained(), "alarms": alarms(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
     }  # fmt: skip
     for name, lines in parts.items():
         pattern = rf"<!-- {name} -->.*?<!-- end -->"
@@ -111,6 +111,16 @@ def trained() -> list[str]:
         figures = [values[direction] for direction in DIRECTIONS]
         rows.append([weight, *(f"{value:.2f}" for value in figures), f"{mean(figures):.2f}"])
     return table(["weight of the graph codes", "minority", "flip", "both"], rows)
+
+
+def alarms() -> list[str]:
+    found = read("trained.json")["false alarms"]
+    levels = ("0.01", "0.05", "0.1")
+    rows = [
+        [SHORT.get(name, name), str(row["normals"]), *(f"{row[level]:.3f}" for level in levels)]
+        for name, row in found.items()
+    ]
+    return table(["", "held-out normals", *(f"p ≤ {level}" for level in levels)], rows)
 
 
 def few() -> list[str]:
