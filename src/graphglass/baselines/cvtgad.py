@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -152,6 +154,7 @@ class CVTGADNetwork(Network):
         return deviation(self.errors(batch), self.statistics).sum(dim=1)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CVTGAD(DeepDetector):
     r"""Simplified transformer with cross-view attention.
 
@@ -187,32 +190,12 @@ class CVTGAD(DeepDetector):
     unlabelled = "constant"
     walks = 16
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 16,
-        layers: int = 5,
-        balance: float = 0.4,
-        temperature: float = 0.2,
-        references: int = 512,
-        epochs: int = 400,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.layers = layers
-        self.balance = balance
-        self.temperature = temperature
-        self.references = references
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 16
+    layers: int = 5
+    balance: float = 0.4
+    temperature: float = 0.2
+    references: int = 512
+    epochs: int = 400
 
     def network(self, schema: InputSchema) -> CVTGADNetwork:
         widths = schema.width, schema.structure_width

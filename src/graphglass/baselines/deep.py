@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,8 +42,9 @@ class Network(nn.Module):
         raise NotImplementedError
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DeepDetector(BaseEstimator):
-    """Base of the deep baselines.
+    """Base of the deep baselines. A method adds its own settings as fields; all are keyword arguments.
 
     A run takes ``epochs`` passes over the training graphs, or ``max_steps`` optimiser steps if those come first. Both
     are fixed in advance and the last state is kept: no validation labels, no best epoch. Given ``random_state`` a fit
@@ -60,11 +62,11 @@ class DeepDetector(BaseEstimator):
     walks: ClassVar[int] = 0
 
     epochs: int
-    max_steps: int | None
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
-    random_state: int
+    max_steps: int | None = 300
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    random_state: int = 0
 
     def network(self, schema: InputSchema) -> Network:
         """The untrained network for inputs of that schema."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -114,6 +115,7 @@ class GLADCNetwork(Network):
         return self.latent_error(z, again, batch)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GLADC(DeepDetector):
     r"""Graph-level anomaly detection by contrastive learning and latent reconstruction.
 
@@ -141,30 +143,11 @@ class GLADC(DeepDetector):
     with contrastive learning. Scientific Reports, 2022.
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 64,
-        output: int = 32,
-        temperature: float = 0.2,
-        noise: float = 1.0,
-        epochs: int = 100,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.output = output
-        self.temperature = temperature
-        self.noise = noise
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 64
+    output: int = 32
+    temperature: float = 0.2
+    noise: float = 1.0
+    epochs: int = 100
 
     def network(self, schema: InputSchema) -> GLADCNetwork:
         return GLADCNetwork(schema.width, self.hidden, self.output, self.temperature, self.noise)

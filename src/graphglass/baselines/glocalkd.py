@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from torch import Tensor
 
 from graphglass.baselines.batches import Batch, InputSchema
@@ -40,6 +42,7 @@ class GLocalKDNetwork(Network):
         return self.errors(batch)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GLocalKD(DeepDetector):
     r"""Global and local knowledge distillation.
 
@@ -67,28 +70,10 @@ class GLocalKD(DeepDetector):
     WSDM 2022.
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 64,
-        output: int = 32,
-        balance: float = 1.0,
-        epochs: int = 150,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.output = output
-        self.balance = balance
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 64
+    output: int = 32
+    balance: float = 1.0
+    epochs: int = 150
 
     def network(self, schema: InputSchema) -> GLocalKDNetwork:
         return GLocalKDNetwork(schema.width, self.hidden, self.output, self.balance)

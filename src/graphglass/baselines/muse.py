@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -116,6 +118,7 @@ class MUSENetwork(Network):
         return (self.summary(found) - found).square().sum(dim=1)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MUSE(DeepDetector):
     r"""Multifaceted summaries of reconstruction errors.
 
@@ -145,30 +148,13 @@ class MUSE(DeepDetector):
     detection: limitations and a simple remedy. NeurIPS 2024.
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 32,
-        layers: int = 4,
-        drop: float = 0.5,
-        one_class_steps: int = 500,
-        epochs: int = 200,
-        max_steps: int | None = 300,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 1e-6,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.layers = layers
-        self.drop = drop
-        self.one_class_steps = one_class_steps
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 32
+    layers: int = 4
+    drop: float = 0.5
+    one_class_steps: int = 500
+    epochs: int = 200
+    batch_size: int = 64
+    weight_decay: float = 1e-6
 
     def network(self, schema: InputSchema) -> MUSENetwork:
         return MUSENetwork(schema.width, self.hidden, self.layers, self.drop, self.one_class_steps)

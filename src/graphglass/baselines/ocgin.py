@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -39,6 +41,7 @@ class OCGINNetwork(Network):
         return squared_distance(self.embed(batch), self.centre)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OCGIN(DeepDetector):
     r"""One-class GIN.
 
@@ -62,26 +65,10 @@ class OCGIN(DeepDetector):
     and new insights. Big Data, 2021.
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 32,
-        layers: int = 4,
-        epochs: int = 500,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 1e-4,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.layers = layers
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 32
+    layers: int = 4
+    epochs: int = 500
+    weight_decay: float = 1e-4
 
     def network(self, schema: InputSchema) -> OCGINNetwork:
         return OCGINNetwork(schema.width, self.hidden, self.layers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -93,6 +95,7 @@ class OCGTLNetwork(Network):
         return self.errors(batch)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OCGTL(DeepDetector):
     r"""One-class graph transformation learning.
 
@@ -122,30 +125,11 @@ class OCGTL(DeepDetector):
     C. Qiu, M. Kloft, S. Mandt, M. Rudolph. Raising the bar in graph-level anomaly detection. IJCAI 2022.
     """
 
-    def __init__(
-        self,
-        *,
-        transformations: int = 6,
-        temperature: float = 0.1,
-        hidden: int = 32,
-        layers: int = 4,
-        epochs: int = 500,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        random_state: int = 0,
-    ) -> None:
-        self.transformations = transformations
-        self.temperature = temperature
-        self.hidden = hidden
-        self.layers = layers
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    transformations: int = 6
+    temperature: float = 0.1
+    hidden: int = 32
+    layers: int = 4
+    epochs: int = 500
 
     def network(self, schema: InputSchema) -> OCGTLNetwork:
         return OCGTLNetwork(schema.width, self.hidden, self.layers, self.transformations, self.temperature)

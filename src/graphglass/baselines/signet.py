@@ -129,6 +129,7 @@ class SIGNETNetwork(Network):
         return deviation(info_nce_against(*self.views(batch), references, self.temperature), self.statistics)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SIGNET(DeepDetector):
     r"""Self-interpretable graph anomaly detection by a multi-view subgraph information bottleneck.
 
@@ -163,32 +164,12 @@ class SIGNET(DeepDetector):
 
     unlabelled = "constant"
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 16,
-        layers: int = 5,
-        extractor: int = 8,
-        temperature: float = 0.2,
-        references: int = 512,
-        epochs: int = 1000,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.layers = layers
-        self.extractor = extractor
-        self.temperature = temperature
-        self.references = references
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 16
+    layers: int = 5
+    extractor: int = 8
+    temperature: float = 0.2
+    references: int = 512
+    epochs: int = 1000
 
     def network(self, schema: InputSchema) -> SIGNETNetwork:
         return SIGNETNetwork(schema.width, self.hidden, self.layers, self.extractor, self.temperature, self.references)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -94,6 +95,7 @@ class UniFORMNetwork(Network):
         return node + edge / count + self.level_energy(graphs, 2)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class UniFORM(DeepDetector):
     r"""Unified energy-based anomaly detection, built from its published description: no code was ever released.
 
@@ -123,32 +125,13 @@ class UniFORM(DeepDetector):
     AAAI 2025.
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 32,
-        layers: int = 3,
-        langevin_steps: int = 10,
-        langevin_step: float = 0.1,
-        langevin_noise: float = 0.1,
-        epochs: int = 200,
-        max_steps: int | None = 300,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 1e-5,
-        random_state: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.layers = layers
-        self.langevin_steps = langevin_steps
-        self.langevin_step = langevin_step
-        self.langevin_noise = langevin_noise
-        self.epochs = epochs
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.random_state = random_state
+    hidden: int = 32
+    layers: int = 3
+    langevin_steps: int = 10
+    langevin_step: float = 0.1
+    langevin_noise: float = 0.1
+    epochs: int = 200
+    weight_decay: float = 1e-5
 
     def network(self, schema: InputSchema) -> UniFORMNetwork:
         walk = self.langevin_steps, self.langevin_step, self.langevin_noise
