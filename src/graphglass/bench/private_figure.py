@@ -13,8 +13,7 @@ from graphglass.bench.tables import METRIC_TITLES, SHORT, grouped, variant_entry
 from graphglass.errors import BenchError
 from graphglass.scoring.joint_features import KERNELS
 
-_COLOURS = {"paper": "#0072B2", "wide": "#D55E00"}
-_OTHERS = ("#009E73", "#CC79A7", "#E69F00")
+_COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00")
 
 
 def draw_private(pyplot: Any, results: Results, metric: str) -> Any:
@@ -45,7 +44,7 @@ def draw_private(pyplot: Any, results: Results, metric: str) -> Any:
 
 
 def _colour(kernel: str) -> str:
-    return _COLOURS.get(kernel) or _OTHERS[list(KERNELS).index(kernel) % len(_OTHERS)]
+    return _COLOURS[list(KERNELS).index(kernel) % len(_COLOURS)]
 
 
 def _budgets(axis: Any, own: list[Record], metric: str) -> None:

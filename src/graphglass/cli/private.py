@@ -53,7 +53,9 @@ def release(
     output: OUTPUT,
     delta: DELTA = 1e-5,
     graphs_per_subject: SUBJECT = 1,
-    kernel: Annotated[str, typer.Option(help="paper, or wide for several bandwidths at once.")] = "paper",
+    kernel: Annotated[
+        str, typer.Option(help="fine; paper for the paper's bandwidth; wide for several bandwidths at once.")
+    ] = "fine",
     source: Annotated[
         Path | None, typer.Option(help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
     ] = None,

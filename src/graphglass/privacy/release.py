@@ -19,7 +19,7 @@ from graphglass.privacy.ledger import Charge, Ledger
 from graphglass.privacy.mechanism import Mechanism, Sampler
 from graphglass.privacy.noise import discrete_gaussian
 from graphglass.privacy.statement import statement
-from graphglass.scoring.joint_features import MAIN_CHANNELS, JointFeatures
+from graphglass.scoring.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
 from graphglass.scoring.privacy_terms import PrivacyTerms
 from graphglass.scoring.private_summary import PrivateSummary
 
@@ -46,7 +46,7 @@ def release(
     epsilon: float,
     delta: float = 1e-5,
     graphs_per_subject: int = 1,
-    features: JointFeatures | str = "paper",
+    features: JointFeatures | str = DEFAULT_KERNEL,
     source: GraphSet | None = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -71,8 +71,8 @@ def release(
     graphs_per_subject : int
         The most graphs one protected subject owns; all of them are protected together.
     features : JointFeatures or str
-        The public map, or the name of a kernel setting over the model's channels: ``paper`` or ``wide``, which resolves
-        finer differences at the same noise.
+        The public map, or the name of a kernel setting over the model's channels: ``fine``, ``paper`` or ``wide``, all
+        of one size and one noise (:data:`graphglass.scoring.joint_features.KERNELS`).
     source : GraphSet, optional
         Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
     release_id : str, optional
@@ -173,7 +173,7 @@ def _release(
     return summary
 
 
-def default_features(embeddings: Mapping[str, NDArray[Any]], kernel: str = "paper") -> JointFeatures:
+def default_features(embeddings: Mapping[str, NDArray[Any]], kernel: str = DEFAULT_KERNEL) -> JointFeatures:
     """A kernel setting over the model's share of the main channels, or over all its channels if it has none of them."""
     main = tuple(channel for channel in MAIN_CHANNELS if channel[0] in embeddings)
     every = tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items()))
