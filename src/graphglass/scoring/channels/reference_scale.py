@@ -31,16 +31,34 @@ class NormalScores:
     def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         count = len(self.known)
         edge = 0.5 / (count + 1)
-        out = np.empty(table.shape)
-        for column in range(table.shape[1]):
-            values, known = table[:, column], self.known[:, column]
-            below = np.searchsorted(known, values, side="left")
-            upto = np.searchsorted(known, values, side="right")
-            share = ((below + upto) / 2 + 0.5) / (count + 1)
-            past = np.maximum(values - known[-1], 0) - np.maximum(known[0] - values, 0)
-            out[:, column] = ndtri(np.clip(share, edge, 1 - edge))
-            out[:, column] += np.clip(past / self.scale[column], -TAIL, TAIL)
-        return out
+        share = (_places(self.known, table) / 2 + 0.5) / (count + 1)
+        past = np.maximum(table - self.known[-1], 0) - np.maximum(self.known[0] - table, 0)
+        return ndtri(np.clip(share, edge, 1 - edge)) + np.clip(past / self.scale, -TAIL, TAIL)
+
+
+@njit(cache=True, nogil=True)
+def _places(known: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many sorted references lie below each value plus how many do not lie above it, column by column."""
+    out = np.empty(table.shape, np.int64)
+    for column in range(table.shape[1]):
+        for row in range(len(table)):
+            value = table[row, column]
+            first, last = 0, len(known)
+            while first < last:
+                middle = (first + last) // 2
+                if known[middle, column] < value:
+                    first = middle + 1
+                else:
+                    last = middle
+            below, last = first, len(known)
+            while first < last:
+                middle = (first + last) // 2
+                if known[middle, column] <= value:
+                    first = middle + 1
+                else:
+                    last = middle
+            out[row, column] = below + first
+    return out
 
 
 class Whitening:
