@@ -1,6 +1,6 @@
 """The measured limits: graphs, references and workers, from a thousand to a million.
 
-    python benchmarks/scale.py [--cells graphs,stages,workers,references,channels] [--work DIR]
+    python benchmarks/scale.py [--cells graphs,stages,channels,references,large,workers] [--work DIR]
 
 Every finished cell is one record of results/benchmarks/scale.json; a rerun measures what is missing. The work folder
 (several gigabytes) holds the generated parts, the model and the scores. `workers` wants a machine with two idle cores.
@@ -14,6 +14,8 @@ import shutil
 import tempfile
 import threading
 import time
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +28,17 @@ from threadpoolctl import threadpool_limits
 from graphglass import GLASS, read_graphs
 from graphglass.cluster import connect, score_parts
 from graphglass.cluster.work import model_digest, score_columns
+from graphglass.detector.large_references import index_references
+from graphglass.detector.reference_scorer import build_channels
 from graphglass.detector.views import text_anchors
 from graphglass.scoring.calibration import conformal_p_values
+from graphglass.scoring.channels import tables, wl
+from graphglass.scoring.evidence import Evidence, join_evidence
+from graphglass.scoring.sphere_channels import SphereChannel
+from graphglass.sphere.neighbours import nearest_in_shards
+from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.structure.profile import profile
-from scale_graphs import molecules, write_part
+from scale_graphs import molecules, part, write_part
 
 PART = 20_000
 MODEL_REFERENCES = 1_000
@@ -58,7 +67,7 @@ class Records:
 def rounded(value):
     if isinstance(value, dict):
         return {name: rounded(item) for name, item in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
+    return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
 class Watch:
@@ -115,6 +124,30 @@ class Place:
         if not path.exists():
             chosen = np.sort(np.random.default_rng(0).choice(len(self.base), MODEL_REFERENCES, replace=False))
             GLASS(random_state=0).fit(self.base[chosen]).save(path)
+        return path
+
+    def references(self, number):
+        """Part ``number`` of the endless reference set with its codes, which are kept once they are computed."""
+        graphs = part(self.base, 10_000 + number, PART)
+        file = self.folder / "codes" / f"{number:04d}.npz"
+        if not file.exists():
+            detector = GLASS.load(self.model)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            temporary = file.with_suffix(".tmp.npz")
+            seconds, evidence = timed(lambda: detector.views_.evidence(graphs))
+            np.savez(temporary, seconds=seconds, **evidence.codes)
+            temporary.rename(file)
+        with np.load(file) as stored:
+            codes = {name: stored[name] for name in stored.files if name != "seconds"}
+            return Evidence(graphs, profile(graphs), codes), float(stored["seconds"])
+
+    def rows(self, count, code="graph:128"):
+        """A file of ``count`` reference codes of one kind."""
+        path = self.folder / "rows" / f"{count}.npy"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pieces = [self.references(i)[0].codes[code] for i in range(-(-count // PART))]
+            np.save(path, np.concatenate(pieces)[:count])
         return path
 
     def parts(self, first, last, size=PART):
@@ -196,11 +229,186 @@ def measure_stages(place, records):
     )  # fmt: skip
 
 
+def measure_channels(place, records):
+    """What a query costs in every kind of channel, and what the channel holds, by the number of references.
+
+    Calibration is timed where it is feasible; past that the channels are fitted without it, since its cost grows with
+    the square of the references.
+    """
+    queries = part(place.base, 1_000, 200)
+    for count in (1_000, 10_000, 20_000, 100_000):
+        cell = f"channels/{count}"
+        if cell in records:
+            continue
+        detector = GLASS.load(place.model)
+        asked = detector.views_.evidence(queries)
+        parts = [part(place.base, 2_000 + i, min(count, 10_000)) for i in range(max(1, count // 10_000))]
+        evidence = join_evidence([detector.views_.evidence(graphs) for graphs in parts])
+        channels = {}
+        for channel in build_channels(detector.settings_, detector.views_.slices):
+            calibrated = count <= 10_000
+            if isinstance(channel, SphereChannel):
+                channel.fit(evidence)
+                calibration = timed(channel.leave_one_out)[0] if calibrated else None
+                held = channel.rows.nbytes
+            else:
+                with uncalibrated() if not calibrated else nullcontext():
+                    fitting = timed(lambda: channel.fit(evidence))[0]  # noqa: B023
+                if channel.silent:
+                    continue
+                calibration = fitting if calibrated else None
+                held = array_bytes(channel)
+            seconds = timed(lambda: channel.distances(asked))[0]  # noqa: B023
+            channels[channel.name] = {
+                "ms_per_query": 1000 * seconds / len(asked),
+                "calibration_seconds": calibration,
+                "megabytes": held / 2**20,
+            }
+        records.add(cell, references=count, queries=len(asked), channels=channels)
+
+
+def array_bytes(owner, seen=None):
+    """Bytes of all arrays an object holds, however deep."""
+    seen = set() if seen is None else seen
+    if id(owner) in seen:
+        return 0
+    seen.add(id(owner))
+    if isinstance(owner, np.ndarray):
+        return owner.nbytes
+    if isinstance(owner, list | tuple):
+        return sum(array_bytes(item, seen) for item in owner)
+    return sum(array_bytes(item, seen) for item in getattr(owner, "__dict__", {}).values())
+
+
+@contextmanager
+def uncalibrated():
+    """Fit a channel without comparing its references with each other."""
+    modules = (tables, wl)
+    kept = [module.left_out_means for module in modules]
+    for module in modules:
+        module.left_out_means = lambda metric, k, locality, count: (np.zeros(count), np.ones(count))
+    try:
+        yield
+    finally:
+        for module, function in zip(modules, kept, strict=True):
+            module.left_out_means = function
+
+
+def timed(work):
+    """Seconds of processor time, and what the work returned."""
+    start = time.process_time()
+    value = work()
+    return time.process_time() - start, value
+
+
+def measure_references(place, records, most):
+    """Search of one code among 10^3 to 10^6 references: exact, a neighbour graph, inverted lists."""
+    queries = GLASS.load(place.model).channel_embeddings(part(place.base, 1_000, 1_000))["graph:128"]
+    k = 3
+    for count in (size for size in (1_000, 10_000, 100_000, 1_000_000) if size <= most):
+        rows = place.rows(count)
+        exact = None
+        for kind in ("flat", "hnsw", "ivf"):
+            cell = f"references/{count}/{kind}"
+            if cell in records:
+                continue
+            spent, index = timed(lambda: ReferenceIndex.build(rows, k, kind=kind))  # noqa: B023
+            searching, (found, _) = timed(lambda: index.nearest(queries, k))  # noqa: B023
+            if exact is None:
+                exact = nearest_in_shards(queries, [np.load(rows, mmap_mode="r")], k)[0]
+            records.add(
+                cell, references=count, kind=kind, code="graph:128", k=k, build_seconds=spent,
+                ms_per_query=1000 * searching / len(queries), effort=index.effort, recall_on_references=index.recall,
+                recall_on_queries=float((found >= exact[:, -1:] - 1e-6).mean()), bytes=index.path.stat().st_size,
+            )  # fmt: skip
+
+
+def measure_large(place, records, most):
+    """A whole detector with very many references: made, saved, loaded by two processes at once, asked."""
+    for count in (size for size in (1_000_000, 100_000) if size <= most):
+        cell, path = f"large/{count}", place.folder / f"large-{count}"
+        if cell in records:
+            continue
+        with Watch() as watch:
+            made = make_large(place, count, path)
+        with connect("local", 2) as client:
+            answers = client.run(_ask, str(path), str(place.parts(0, 1, 1_000)[0]))
+        first, second = answers.values()
+        assert np.array_equal(first.pop("scores"), second.pop("scores"))
+        records.add(
+            cell, references=count, **made, building_memory_mb=watch.largest,
+            index_bytes=sum(file.stat().st_size for file in path.glob("index_*")),
+            model_bytes=sum(file.stat().st_size for file in path.iterdir()), processes=[first, second],
+        )  # fmt: skip
+
+
+def make_large(place, count, path):
+    """Save a detector with ``count`` references; what each step took."""
+    detector = GLASS.load(place.model)
+    encoding, reading = [], []
+
+    def parts():
+        for number in range(count // PART):
+            seconds, (evidence, encoded) = timed(partial(place.references, number))
+            reading.append(seconds)
+            encoding.append(encoded)
+            yield evidence
+
+    indexing, large = timed(lambda: index_references(parts(), count, detector.settings_.k))
+    calibrating, _ = timed(lambda: detector._refer_to(large))
+    saving, _ = timed(lambda: detector.save(path))
+    return {
+        "encoding_seconds": sum(encoding), "indexing_seconds": indexing - sum(reading),
+        "calibrating_seconds": calibrating, "saving_seconds": saving,
+        "index": {name: index.facts() for name, index in large.indexes.items()},
+    }  # fmt: skip
+
+
+def _ask(model, queries):
+    """In a worker: load, score, and say what it took; shared memory is counted by its share (PSS)."""
+    graphs = read_graphs(queries, cache=False)
+    loading, detector = timed(lambda: GLASS.load(model))
+    detector.decision_function(graphs[:5])
+    scoring, scores = timed(lambda: detector.decision_function(graphs))
+    spherical = [channel for channel in detector.scorer_.channels if isinstance(channel, SphereChannel)]
+    evidence = detector.views_.evidence(graphs)
+    searching = timed(lambda: [channel.distances(evidence) for channel in spherical])[0]
+    memory = psutil.Process().memory_full_info()
+    return {
+        "loading_seconds": loading, "scoring_seconds": scoring, "sphere_seconds": searching, "graphs": len(graphs),
+        "rss_mb": memory.rss / 2**20, "own_mb": memory.uss / 2**20, "pss_mb": memory.pss / 2**20, "scores": scores,
+    }  # fmt: skip
+
+
+def measure_workers(place, records):
+    """One against two workers on the same parts, twice each; wants two idle cores."""
+    for attempt in range(2):
+        for workers in (1, 2):
+            cell = f"workers/{workers}/{attempt}"
+            if cell in records:
+                continue
+            parts = place.parts(100, 106, 5_000)
+            output = place.folder / "scores" / cell.replace("/", "-")
+            shutil.rmtree(output, ignore_errors=True)
+            with connect("local", workers) as client:
+                warm_up(client, place)
+                start, load = time.perf_counter(), busy()
+                with Watch() as watch:
+                    outcomes = score_parts(client, place.model, parts, output)
+                seconds = time.perf_counter() - start
+            graphs = sum(outcome.graphs for outcome in outcomes)
+            records.add(
+                cell, workers=workers, graphs=graphs, seconds=seconds, cpu_seconds=watch.cpu, load=load,
+                rate=graphs / seconds,
+            )  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", default="graphs,stages")
+    parser.add_argument("--cells", default="graphs,stages,channels,references,large,workers")
     parser.add_argument("--data-root", default=None)
     parser.add_argument("--most-graphs", type=int, default=1_000_000)
+    parser.add_argument("--most-references", type=int, default=1_000_000)
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "graphglass-scale")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/scale.json"))
     arguments = parser.parse_args()
@@ -212,6 +420,14 @@ def main():
             measure_graphs(place, records, arguments.most_graphs)
         if "stages" in chosen:
             measure_stages(place, records)
+        if "channels" in chosen:
+            measure_channels(place, records)
+        if "references" in chosen:
+            measure_references(place, records, arguments.most_references)
+        if "large" in chosen:
+            measure_large(place, records, arguments.most_references)
+        if "workers" in chosen:
+            measure_workers(place, records)
 
 
 if __name__ == "__main__":
