@@ -19,7 +19,7 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "structure": 0.5,
     "direction": 0.5,
     "geometry": 0.5,
-    "graph": 0.25,
+    "graph": 0.1,
     "text": 0.1,
 }
 
