@@ -186,3 +186,17 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
         CliRunner().invoke(
             app, [*command, "-o", str(tmp_path), "--cluster", "tcp://127.0.0.1:1"], catch_exceptions=False
         )
+
+
+def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):
+    for name in ("large_references", "estimator"):
+        monkeypatch.setattr(f"graphglass.detector.{name}.SAMPLE", 20)
+    for name in ("FLAT_UP_TO", "HNSW_UP_TO"):
+        monkeypatch.setattr(f"graphglass.sphere.reference_index.{name}", 10)
+    GLASS.load(place / "model").with_references(normals).save(tmp_path / "indexed")
+    assert list((tmp_path / "indexed").glob("index_*.faiss"))
+    outcomes = score_parts(client, tmp_path / "indexed", [place / "parts"], tmp_path / "out")
+    assert not [outcome.error for outcome in outcomes if outcome.error]
+    ids, scores = rows(tmp_path / "out")
+    assert ids == list(mutag.ids[:180])
+    assert np.allclose(scores, GLASS.load(tmp_path / "indexed").decision_function(mutag[:180]), atol=1e-9)

@@ -18,9 +18,10 @@ from graphglass.errors import ArtifactError, MissingExtraError
 from graphglass.sphere.neighbours import closest, leave_out, nearest, nearest_in_shards
 
 Kind = Literal["flat", "hnsw", "ivf"]
-# Up to here exact search costs less than the other channels of a detector (benchmarks/scale.py); past the second bound
-# a neighbour graph takes longer to build than it saves, and jumps about in a file that memory no longer holds.
-FLAT_UP_TO = 100_000
+# Up to here exact search costs a query less than the other channels of a detector do (benchmarks/scale.py). A neighbour
+# graph answers faster than lists but jumps about in its file, so it ends where the files no longer fit beside other work
+# in memory: 300,000 references of the default codes are 3 GB.
+FLAT_UP_TO = 50_000
 HNSW_UP_TO = 300_000
 SHARD = 65_536  # rows read at a time
 LINKS = 32  # of every node of a neighbour graph
