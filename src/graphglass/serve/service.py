@@ -108,7 +108,7 @@ class Service:
             "domain": views.domain,
             "text_encoder": views.text.fingerprint.name,
             "channels": self._channels(),
-            "references": detector.scorer_.reference_count if detector is not None else self._summary.summary.references,
+            "references": self._summary.summary.references if detector is None else detector.scorer_.reference_count,
             "private": detector is None,
             "statement": None if detector is not None else self._summary.summary.statement,
             "smallest_p_value": None if detector is None else 1 / (len(detector.references_) + 1),

@@ -19,8 +19,8 @@ from graphglass.sphere.neighbours import closest, leave_out, nearest, nearest_in
 
 Kind = Literal["flat", "hnsw", "ivf"]
 # Up to here exact search costs a query less than the other channels of a detector do (benchmarks/scale.py). A neighbour
-# graph answers faster than lists but jumps about in its file, so it ends where the files no longer fit beside other work
-# in memory: 300,000 references of the default codes are 3 GB.
+# graph answers faster than lists but jumps about in its file, so it ends where the files no longer fit beside other
+# work in memory: 300,000 references of the default codes are 3 GB.
 FLAT_UP_TO = 50_000
 HNSW_UP_TO = 300_000
 SHARD = 65_536  # rows read at a time
