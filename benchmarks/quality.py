@@ -288,7 +288,7 @@ def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None
     p-values of the default call held-out normal graphs anomalous."""
     datasets = Datasets(data)
     flagged: dict[str, list[NDArray]] = {}
-    values: dict[float, dict[str, list[float]]] = {}
+    values: dict[float, dict[str, dict[str, list[float]]]] = {}
     for name, direction, seed in itertools.product(names, DIRECTIONS, seeds):
         graphs = datasets.get(name)
         chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
@@ -302,11 +302,14 @@ def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None
         )
         for weight in (0.0, 0.1, 0.25, 0.5, 1.0, 2.0):
             result = fused(cell, {**FAMILY_WEIGHTS, "graph": weight})
-            values.setdefault(weight, {}).setdefault(direction, []).append(result)
+            values.setdefault(weight, {}).setdefault(direction, {}).setdefault(name, []).append(result)
         p_values = conformal_p_values(detector.scorer_.scores(queries), detector.decision_scores_)
         flagged.setdefault(name, []).append(p_values[~chosen.anomalous])
         print(name, direction, seed, flush=True)
-    means = {str(w): {d: round(float(np.mean(v)), 2) for d, v in rows.items()} for w, rows in values.items()}
+    means = {
+        str(weight): {d: {n: round(float(np.mean(v)), 2) for n, v in row.items()} for d, row in rows.items()}
+        for weight, rows in values.items()
+    }
     pooled = {name: np.concatenate(parts) for name, parts in flagged.items()} | {
         "all": np.concatenate([part for parts in flagged.values() for part in parts])
     }

@@ -108,9 +108,11 @@ def weights() -> list[str]:
 def trained() -> list[str]:
     rows = []
     for weight, values in read("trained.json")["auroc"].items():
-        figures = [values[direction] for direction in DIRECTIONS]
-        rows.append([weight, *(f"{value:.2f}" for value in figures), f"{mean(figures):.2f}"])
-    return table(["weight of the graph codes", "minority", "flip", "both"], rows)
+        figures = [mean(values[direction].values()) for direction in DIRECTIONS]
+        large = [f"{values[direction][name]:.1f}" for name in ("DD", "COLLAB") for direction in DIRECTIONS]
+        rows.append([weight, *(f"{value:.2f}" for value in figures), f"{mean(figures):.2f}", *large])
+    head = ["weight of the graph codes", "minority", "flip", "both"]
+    return table([*head, "D&D", "D&D flip", "COLLAB", "COLLAB flip"], rows)
 
 
 def alarms() -> list[str]:
