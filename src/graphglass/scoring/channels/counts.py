@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -26,7 +27,7 @@ class Counts:
     keys: NDArray[np.int64]
     values: NDArray[np.float32]
 
-    @property
+    @cached_property
     def totals(self) -> NDArray[np.float64]:
         sums = np.concatenate([[0.0], np.cumsum(self.values, dtype=np.float64)])
         return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
