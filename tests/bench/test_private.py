@@ -19,7 +19,7 @@ from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.summary import short_tables
 from graphglass.bench.tables import tables
 from graphglass.detector import GLASS
-from graphglass.errors import BenchError
+from graphglass.errors import BenchError, PrivacyError
 from graphglass.scoring.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
 
 NAMES = [name for name, _ in MAIN_CHANNELS]
@@ -71,6 +71,9 @@ def test_noise_is_seeded_by_condition_and_grows_with_sites(sides: Any) -> None:
     exact = rows.references[:32].mean(axis=0)
     assert np.std(one.means - exact) == pytest.approx(one.sigma, rel=0.05)
     mixed = rows.mixed(one, 32)
+    for simulated in (one, mixed):
+        with pytest.raises(PrivacyError, match="protects nobody"):
+            simulated.save("summary")
     np.testing.assert_allclose(mixed.means, 0.5 * rows.prior + 0.5 * one.means)
 
 
