@@ -97,13 +97,6 @@ def channel_costs(records):
     return dict(sorted(costs.items()))
 
 
-def fixed_cost(records):
-    """Processor milliseconds a graph costs before it meets a reference: read, profile, codes, write."""
-    stages = records["stages"]
-    own = ("read", "profile", "text codes", "graph codes", "write")
-    return 1000 * sum(stages["cpu_seconds"][name] for name in own) / stages["graphs"]
-
-
 def at(costs, kind, references):
     """Milliseconds a query of one kind of channel, along the line between the measured sizes (logarithmic)."""
     sizes = list(costs)
@@ -218,14 +211,18 @@ def workers_table(records):
 
 
 def cost_table(records):
-    costs, own = channel_costs(records), fixed_cost(records)
-    run = runs(records)[-1]
+    costs, run = channel_costs(records), runs(records)[-1]
+    measured = 1000 * run["cpu_seconds"] / run["graphs"]  # with 1,000 references
+
+    def channels(references):
+        return sum(at(costs, kind, references) for kind in KINDS)
+
     into, out = run["bytes_in"] / run["graphs"], run["bytes_out"] / run["graphs"]
     rows = []
     for graphs in (10**6, 10**7, 10**8, 10**9):
         cells = [f"10^{len(str(graphs)) - 1}"]
         for references in (1_000, 10_000, SAMPLE):
-            each = own + sum(at(costs, kind, references) for kind in KINDS)
+            each = measured + channels(references) - channels(1_000)
             cells.append(short(graphs * each / 3.6e6))
         cells += [f"{short(graphs * into / 1e9)} GB", f"{short(graphs * out / 1e9)} GB", power(-(-graphs // 20_000))]
         rows.append(cells)
