@@ -183,6 +183,8 @@ def large_table(records):
                 short(1000 * first["scoring_seconds"] / first["graphs"]),
             ]
         )  # fmt: skip
+    if not rows:
+        return ["Not measured yet."]
     head = [
         "references", "index", "recall@3 by code", "encode", "index (CPU s)", "calibrate", "model", "load (CPU s)",
         "a process: RSS / its share", "spherical ms per query", "all ms per query",
