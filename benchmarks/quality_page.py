@@ -17,6 +17,7 @@ from typing import Any
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.records import Results
 from graphglass.bench.tables import SHORT
+from graphglass.bench.transfer import DISJOINT
 
 PAGE = Path("docs/quality.md")
 FOLDER = Path("results/quality")
@@ -149,6 +150,17 @@ def transfer() -> list[str]:
         "eight-shot": "eight target references",
     }
     rows = [[title, *(f"{found[d]['average'][key]:.1f}" for d in DIRECTIONS)] for key, title in titles.items()]
+    records = Results.open("results/transfer/minority").records("glass")
+    whole = {
+        "zero-shot": "whole detector, zero-shot",
+        "8 shots": "whole detector, eight target references",
+        "matched": "whole detector, all target references",
+    }
+    for key, title in whole.items():
+        by_setting = defaultdict(list)
+        for record in records:
+            by_setting[record["cell"]["source"], record["cell"]["dataset"]].append(record["variants"][key]["auroc"])
+        rows.append([title, f"{mean(mean(by_setting[pair]) for pair in DISJOINT):.1f}", "–"])
     return table(["", "minority", "flip"], rows)
 
 
