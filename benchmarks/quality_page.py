@@ -50,7 +50,7 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def reached() -> list[str]:
-    """The whole detector, then its training-free channels alone, on split seeds 0 to 4 and on fresh ones."""
+    """The whole detector, then its training-free channels alone."""
     rows = []
     for title, folder in DIRECTIONS.items():
         found = defaultdict(list)
@@ -59,10 +59,9 @@ def reached() -> list[str]:
         if set(found) == set(TWELVE):
             means = [mean(found[name]) for name in TWELVE]
             rows.append([f"{title}, whole detector", *(f"{value:.1f}" for value in means), f"**{mean(means):.2f}**"])
-    for origin, note in (("default.json", "training-free"), ("fresh/default.json", "training-free, fresh seeds")):
-        for title, row in read(origin)["auroc"].items():
-            cells = [f"{row['datasets'][name]:.1f}" for name in TWELVE]
-            rows.append([f"{title}, {note}", *cells, f"{row['average']:.2f} ± {row['interval']:.2f}"])
+    for title, row in read("default.json")["auroc"].items():
+        cells = [f"{row['datasets'][name]:.1f}" for name in TWELVE]
+        rows.append([f"{title}, training-free", *cells, f"{row['average']:.2f} ± {row['interval']:.2f}"])
     return table(["", *(SHORT.get(name, name) for name in TWELVE), "average"], rows)
 
 
