@@ -127,7 +127,8 @@ def test_the_fingerprint_follows_weights_and_precision(encoder, folder, tmp_path
     tensors["norm.weight"] = tensors["norm.weight"] * 1.5
     save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
     assert load_encoder(str(copy), device="cpu").fingerprint.weights != encoder.fingerprint.weights
-    half = load_encoder(str(folder), device="cpu", dtype="bfloat16")
+    # Not bfloat16: some virtual machines announce matrix instructions that they do not have, and torch trusts them.
+    half = load_encoder(str(folder), device="cpu", dtype="float16")
     assert half.fingerprint.revision != encoder.fingerprint.revision
     assert np.einsum("ij,ij->i", half.encode(["nodes=3"]), encoder.encode(["nodes=3"])) > 0.99
 
