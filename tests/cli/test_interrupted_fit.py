@@ -20,7 +20,7 @@ def fingerprint(model):
 
 def test_resume_continues_to_the_same_bits(tmp_path, normals):
     write_json_lines(normals[:12], tmp_path / "normals.jsonl")
-    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), "--epochs", "300", "-o"]
+    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), "--epochs", "500", "-o"]
     # The first run is cut as soon as its first checkpoint is on disk.
     process = subprocess.Popen([*command, str(tmp_path / "cut")], stderr=subprocess.PIPE, env={**os.environ})
     checkpoint = tmp_path / "cut.checkpoint"
