@@ -20,9 +20,15 @@ def fingerprint(model):
 
 def test_resume_continues_to_the_same_bits(tmp_path, normals):
     write_json_lines(normals[:12], tmp_path / "normals.jsonl")
-    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), "--epochs", "500", "-o"]
+    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), "--epochs", "300", "-o"]
     # The first run is cut as soon as its first checkpoint is on disk.
-    process = subprocess.Popen([*command, str(tmp_path / "cut")], stderr=subprocess.PIPE, env={**os.environ})
+    # A shell's background jobs ignore Ctrl-C, and children inherit that; the tests may run in one.
+    process = subprocess.Popen(
+        [*command, str(tmp_path / "cut")],
+        stderr=subprocess.PIPE,
+        env={**os.environ},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     checkpoint = tmp_path / "cut.checkpoint"
     deadline = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < deadline and not any(checkpoint.glob("*")):
