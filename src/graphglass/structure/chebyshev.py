@@ -91,7 +91,7 @@ def _error_bound(theta: Floats, residual: Floats, wanted: int) -> float:
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _filter(
     rows: Counts,
     columns: NDArray[np.int32],
@@ -132,7 +132,7 @@ def _filter(
                 x[i, b] = y[i, b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _clear(null: Floats, x: Floats) -> None:
     """Take the null vectors out of a block that holds a node per row."""
     dot = np.empty(BLOCK)
@@ -148,7 +148,7 @@ def _clear(null: Floats, x: Floats) -> None:
                 x[i, b] -= vector[i] * dot[b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _multiply(rows: Counts, columns: NDArray[np.int32], weights: Floats, x: Floats, out: Floats) -> None:
     total = np.empty(BLOCK)
     for i in range(len(rows) - 1):
@@ -177,25 +177,33 @@ def _separate(flat: Floats, block: Floats) -> None:
             block[b, i] = flat[i, b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _project(onto: Floats, x: Floats) -> None:
     """Take the part along unit vector ``onto`` out of ``x``."""
-    dot = 0.0
-    for i in range(len(x)):
-        dot += onto[i] * x[i]
+    dot = _dot(onto, x)
     for i in range(len(x)):
         x[i] -= dot * onto[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _norm(x: Floats) -> float:
-    total = 0.0
-    for i in range(len(x)):
-        total += x[i] * x[i]
-    return np.sqrt(total)
+    return np.sqrt(_dot(x, x))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _dot(x: Floats, y: Floats) -> float:
+    """Inner product in sixteen interleaved sums: as fast as a reordered one, and always in the same order."""
+    sums = np.zeros(BLOCK)
+    whole = len(x) - len(x) % BLOCK
+    for i in range(0, whole, BLOCK):
+        for b in range(BLOCK):
+            sums[b] += x[i + b] * y[i + b]
+    for i in range(whole, len(x)):
+        sums[i - whole] += x[i] * y[i]
+    return sums.sum()
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _scale(x: Floats, factor: float) -> None:
     for i in range(len(x)):
         x[i] *= factor
@@ -215,7 +223,7 @@ def _orthonormalise(null: Floats, block: Floats) -> None:
             _scale(x, 1 / max(_norm(x), 1e-300))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _inner(x: Floats, y: Floats) -> Floats:
     out = np.zeros((BLOCK, BLOCK))
     for i in range(len(x)):
@@ -229,7 +237,7 @@ def _inner(x: Floats, y: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _rotate(x: Floats, image: Floats, theta: Floats, rotation: Floats) -> Floats:
     """Turn the block into its Ritz vectors and give the norm of each residual."""
     squares = np.zeros(BLOCK)

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def symmetric_eigenvalues(matrix: Floats) -> Floats:
-    """Eigenvalues of a symmetric matrix, sorted; only the lower triangle is read, and it is overwritten.
+    """Eigenvalues of a symmetric matrix, sorted; the matrix is overwritten.
 
     Compiled without LAPACK so that many small problems run side by side, each on its own thread.
     """
@@ -21,9 +21,13 @@ def symmetric_eigenvalues(matrix: Floats) -> Floats:
     return diagonal
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
-    """Reduce to tridiagonal form by reflections, from the last row upwards so that every vector is contiguous."""
+    """Reduce to tridiagonal form by reflections, from the last row upwards so that every vector is contiguous.
+
+    Both triangles are kept up, which leaves no sum along a row: the loops run in vector registers in the order they
+    are written. Reordered sums (fast-math) would round differently in freshly compiled and in cached code.
+    """
     n = len(a)
     off = np.zeros(n)
     p = np.empty(n)
@@ -44,12 +48,9 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
         for j in range(i):
             p[j] = 0.0
         for j in range(i):
-            row = a[j]
-            uj, total = u[j], 0.0
-            for k in range(j):
-                total += row[k] * u[k]
+            row, uj = a[j], u[j]
+            for k in range(i):
                 p[k] += row[k] * uj
-            p[j] += total + row[j] * uj
         dot = 0.0
         for j in range(i):
             p[j] /= h
@@ -60,7 +61,7 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
         for j in range(i):
             row = a[j]
             uj, pj = u[j], p[j]
-            for k in range(j + 1):
+            for k in range(i):
                 row[k] -= uj * p[k] + pj * u[k]
     if n > 1:
         off[1] = a[1, 0]
