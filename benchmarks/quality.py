@@ -254,7 +254,8 @@ def _units(cell: Cell) -> tuple[dict[str, NDArray], NDArray]:
 
 
 def transfer(data: str | None, out: Path, seeds: range) -> None:
-    """Zero-shot with the source pool's references, structure alone; eight-shot with the target's own references.
+    """Zero-shot with the source pool's references, structure alone; eight-shot with the target's own references, alone
+    and joined to the source's.
 
     Beside them a rule without references, "fewer edges are more anomalous": what a prior alone reaches.
     """
@@ -268,13 +269,16 @@ def transfer(data: str | None, out: Path, seeds: range) -> None:
     for direction, pool, seed in itertools.product(DIRECTIONS, ("mol", "protein"), seeds):
         flip = direction == "flip"
         parts = source_references(datasets, pool, "minority", seed, flip=flip)
-        source = fitted(join_evidence([source_evidence(datasets, structures, name, seed, flip) for name in parts]))
+        pooled = join_evidence([source_evidence(datasets, structures, name, seed, flip) for name in parts])
+        source = fitted(pooled)
         for target in [name for origin, name in DISJOINT if origin == pool]:
             chosen = target_split(datasets.get(target), parts, "minority", seed, flip=flip)
             queries = evidence(target, chosen.test)
             scores = {"zero-shot": source(queries.structure_only())}
             scores["fewer edges"] = -queries.graphs.edge_counts.astype(np.float64)
-            scores["eight-shot"] = fitted(evidence(target, chosen.references[:8]))(queries)
+            eight = evidence(target, chosen.references[:8])
+            scores["eight-shot"] = fitted(eight)(queries)
+            scores["eight joined"] = fitted(join_evidence([pooled, eight.structure_only()]))(queries.structure_only())
             for regime, values in scores.items():
                 cell = rows[direction].setdefault(f"{pool} to {target}", {}).setdefault(regime, [])
                 cell.append(auroc(values, chosen.anomalous))

@@ -48,6 +48,8 @@ def run_on_cluster(
             measured, error = future.result()
         except KilledWorker as killed:
             measured, error = [], f"every worker that took it died ({killed})"
+        except Exception as failure:  # whatever became of one job, the others finish
+            measured, error = [], f"{type(failure).__name__}: {failure}"
         for value in measured:
             yield work, value
         if error is not None:
@@ -72,4 +74,6 @@ def _run(task: tuple[Work, Datasets], threads: int) -> tuple[list[Measured], str
             measured.append(value)  # one by one: what came before a failure is kept
     except GlassError as error:
         return measured, str(error)
+    except Exception as error:  # a result, not an exception: what was measured before comes with it
+        return measured, f"{type(error).__name__}: {error}"
     return measured, None

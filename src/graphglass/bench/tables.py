@@ -145,10 +145,16 @@ def few_shot_table(results: Results, metric: str = "auroc") -> Table:
                 Row(f"{shots}, paper", tuple(figure_entry(published, name) for _, _, name in groups), quoted=True)
             )
     head = ("k", *(f"{method}: {source} → {SHORT.get(name, name)}" for method, source, name in groups))
-    return make_table(results, metric, head, rows, [
-        means_note(results),
-        "k = all is every target reference; `only` leaves the source references out.",
-    ])
+    return make_table(
+        results,
+        metric,
+        head,
+        rows,
+        [
+            means_note(results),
+            "k = all is every target reference; `only` leaves the source references out.",
+        ],
+    )
 
 
 def _shots_order(name: str) -> tuple[bool, float]:

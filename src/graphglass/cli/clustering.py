@@ -29,6 +29,9 @@ def run_parts(cluster: str, workers: int | None, job: str, run: Callable[[Any], 
         f"{job}: {len(outcomes) - len(failed) - skipped} parts done ({graphs} graphs, {rejected} records rejected), "
         f"{skipped} were done before, {len(failed)} failed."
     )
+    for outcome in outcomes:
+        if outcome.rejects:
+            typer.echo(outcome.rejects, err=True)
     for outcome in failed:
         typer.echo(f"glass: {outcome.error}", err=True)
     if failed:

@@ -53,7 +53,12 @@ def describe(
 
         if output is None or format is Format.json:
             raise InputError("--cluster writes one Parquet table per part and needs -o DIRECTORY alone.")
-        run_parts(cluster, workers, "describe", lambda client: describe_parts(client, graphs, output, progress=True))
+        run_parts(
+            cluster,
+            workers,
+            "describe",
+            lambda client: describe_parts(client, graphs, output, strict=strict, progress=True),
+        )
         return
     if len(graphs) > 1:
         raise InputError("Several files are described with --cluster local; without it, name one.")

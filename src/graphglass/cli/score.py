@@ -58,7 +58,12 @@ def score(
     if cluster is not None:
         if chosen or zero_shot or report is not None or output is None:
             raise InputError("--cluster scores against the model's own references and needs -o DIRECTORY alone.")
-        run_parts(cluster, workers, "score", lambda client: score_parts(client, model, queries, output, progress=True))
+        run_parts(
+            cluster,
+            workers,
+            "score",
+            lambda client: score_parts(client, model, queries, output, strict=strict, progress=True),
+        )
         return
     if len(queries) > 1:
         raise InputError("Several files are scored with --cluster local; without it, name one.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +12,42 @@ from graphglass.cluster.connection import check_workers
 from graphglass.cluster.parts import Part, input_files, list_parts
 from graphglass.cluster.work import Outcome, describe_part, model_digest, score_columns, score_part
 from graphglass.errors import ClusterError
+from graphglass.graphs.read import read_report
+from graphglass.graphs.rejects import logger
 
 # Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
 _AHEAD = 3
 
 
 def score_parts(
-    client: Any, model: str | Path, sources: Sequence[str | Path], output: str | Path, *, progress: bool = False
+    client: Any,
+    model: str | Path,
+    sources: Sequence[str | Path],
+    output: str | Path,
+    *,
+    strict: bool = False,
+    progress: bool = False,
 ) -> list[Outcome]:
     """Score every part into ``output/NAME.parquet``; finished parts are skipped.
 
-    A part that cannot be read is reported in its outcome and the rest goes on. Files appear whole or not at all, so a
-    worker that dies loses nothing and duplicates nothing.
+    A part that fails is reported in its outcome and the rest goes on; with ``strict`` a part of which one record cannot
+    be used fails. Files appear whole or not at all, so a worker that dies loses nothing and duplicates nothing.
     """
     where = _reachable(model)
-    return _run(client, score_part, sources, output, (where, model_digest(where)), progress)
+    work = partial(score_part, model=where, digest=model_digest(where), strict=strict)
+    return _run(client, work, sources, output, progress)
 
 
 def describe_parts(
-    client: Any, sources: Sequence[str | Path], output: str | Path, *, progress: bool = False
+    client: Any,
+    sources: Sequence[str | Path],
+    output: str | Path,
+    *,
+    strict: bool = False,
+    progress: bool = False,
 ) -> list[Outcome]:
     """Describe every part into ``output/NAME.parquet``; otherwise as :func:`score_parts`."""
-    return _run(client, describe_part, sources, output, (), progress)
+    return _run(client, partial(describe_part, strict=strict), sources, output, progress)
 
 
 def score(model: str | Path, source: str | Path | Sequence[str | Path], client: Any = None) -> Any:
@@ -63,9 +78,10 @@ def score(model: str | Path, source: str | Path | Sequence[str | Path], client: 
 def _frame(source: str, model: str, digest: str) -> Any:
     import pandas as pd
 
-    from graphglass.graphs.read import read_graphs
-
-    return pd.DataFrame(score_columns(read_graphs(source, cache=False), model, digest))
+    result = read_report(source, cache=False)
+    if result.rejects:
+        logger.warning("%s: %s", source, result.summary())
+    return pd.DataFrame(score_columns(result.graphs, model, digest)).astype({"id": "str"})
 
 
 def _reachable(model: str | Path) -> str:
@@ -75,10 +91,9 @@ def _reachable(model: str | Path) -> str:
 
 def _run(
     client: Any,
-    work: Callable[..., Outcome],
+    work: Callable[[Part], Outcome],
     sources: Sequence[str | Path],
     output: str | Path,
-    arguments: tuple[str, ...],
     progress: bool,
 ) -> list[Outcome]:
     from distributed import KilledWorker, as_completed
@@ -99,7 +114,7 @@ def _run(
 
     def launch() -> None:
         part = waiting.pop()
-        future = client.submit(work, part, *arguments, pure=False, retries=2)
+        future = client.submit(work, part, pure=False, retries=2)
         pending[future] = part
         running.add(future)
 
@@ -114,6 +129,8 @@ def _run(
                 outcomes.append(future.result())
             except KilledWorker as error:
                 outcomes.append(Outcome(part, error=f"{part.source}: every worker that took it died ({error})"))
+            except Exception as error:  # whatever became of one part, the others finish
+                outcomes.append(Outcome(part, error=f"{part.source}: {type(error).__name__}: {error}"))
             shown.advance(bar)
             if waiting:
                 launch()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphglass.artifacts.load import artifact_digest
+from graphglass.atomic import replacing
 from graphglass.cluster.parts import Part
 from graphglass.detector.estimator import GLASS
 from graphglass.errors import GlassError
@@ -30,11 +30,12 @@ _METADATA = b"graphglass-part"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a part; ``error`` says why it has no result."""
+    """What became of a part; ``error`` says why it has no result, ``rejects`` which records were left out and why."""
 
     part: Part
     graphs: int = 0
     rejected: int = 0
+    rejects: str | None = None
     seconds: float = 0.0
     skipped: bool = False
     error: str | None = None
@@ -51,7 +52,8 @@ def model_digest(model: str) -> str:
 def score_columns(graphs: GraphSet, model: str, digest: str) -> Columns:
     """Ids, scores and p-values of every graph."""
     detector = _detector(model, digest)
-    scores = np.concatenate([detector.decision_function(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)])
+    chunks = [detector.decision_function(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
+    scores = np.concatenate([np.zeros(0), *chunks])  # a part may hold no graph that can be read
     return {
         "id": list(graphs.ids),
         "score": scores,
@@ -64,38 +66,37 @@ def describe_columns(graphs: GraphSet) -> Columns:
     return profile_columns(graphs.ids, profile(graphs))
 
 
-def score_part(part: Part, model: str, digest: str) -> Outcome:
+def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:
     """Score one part unless its result is there already."""
-    return _run(part, {"job": "score", "model": digest}, lambda graphs: score_columns(graphs, model, digest))
+    return _run(part, {"job": "score", "model": digest}, lambda graphs: score_columns(graphs, model, digest), strict)
 
 
-def describe_part(part: Part) -> Outcome:
+def describe_part(part: Part, *, strict: bool = False) -> Outcome:
     """Describe one part unless its result is there already."""
-    return _run(part, {"job": "describe"}, describe_columns)
+    return _run(part, {"job": "describe"}, describe_columns, strict)
 
 
-def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], Columns]) -> Outcome:
+def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], Columns], strict: bool) -> Outcome:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     start = time.perf_counter()
     try:
-        stamp = json.dumps({**job, "source": _state(part.source)}, sort_keys=True).encode()
+        # A result that may lack records does not count as one of a strict job.
+        how = {"strict": True} if strict else {}
+        stamp = json.dumps({**job, **how, "source": _state(part.source)}, sort_keys=True).encode()
         if _finished(part.output, stamp):
             return Outcome(part, skipped=True)
-        result = read_report(part.source, cache=False)
+        result = read_report(part.source, strict=strict, cache=False)
         columns = compute(result.graphs)
-        output = Path(part.output)
-        temporary = output.with_name(f".{output.name}.{os.getpid()}")
-        try:
-            table = pa.table(columns).replace_schema_metadata({_METADATA: stamp})
-            pq.write_table(table, temporary)
-            os.replace(temporary, output)
-        finally:
-            temporary.unlink(missing_ok=True)
+        # Ids are text even where there are none, so that all parts have one schema.
+        table = pa.table({**columns, "id": pa.array(columns["id"], pa.string())})
+        with replacing(Path(part.output)) as temporary:
+            pq.write_table(table.replace_schema_metadata({_METADATA: stamp}), temporary)
     except (GlassError, OSError) as error:
         return Outcome(part, error=f"{part.source}: {error}")
-    return Outcome(part, len(result.graphs), len(result.rejects), time.perf_counter() - start)
+    rejects = f"{part.source}: {result.summary()}" if result.rejects else None
+    return Outcome(part, len(result.graphs), len(result.rejects), rejects, time.perf_counter() - start)
 
 
 def _state(source: str) -> list[int]:

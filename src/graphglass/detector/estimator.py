@@ -257,16 +257,18 @@ class GLASS(BaseEstimator):
 
         This is zero-shot transfer: labels and attributes, which mean something else in another domain, are left out.
         """
-        views: Views = self._fitted("views_")
+        references: Evidence = self._fitted("references_")
+        self._refuse_if_large()
         moved = GLASS(**self.get_params())
-        moved._keep(views.for_any_domain(), self.settings_, self.training_hashes_)
-        moved._refer_to(moved.views_.evidence(self.references_.graphs, progress=self.verbose), mixed=True)
+        moved._keep(self.views_.for_any_domain(), self.settings_, self.training_hashes_)
+        shapes = references.graphs.structure_only()
+        moved._refer_to(moved.views_.evidence(shapes, progress=self.verbose), mixed=True)
         return moved
 
     def add_references(self, graphs: Any) -> Self:
         """Add trusted normal graphs to the references (few-shot calibration); encoders stay as they are."""
-        self._refuse_if_large()
         evidence = self._evidence(graphs)
+        self._refuse_if_large()
         known = set(self.references_.graphs.ids)
         twice = next((identifier for identifier in evidence.graphs.ids if identifier in known), None)
         if twice is not None:
@@ -303,9 +305,10 @@ class GLASS(BaseEstimator):
         return views.fingerprint
 
     def training_hashes(self) -> frozenset[str]:
-        """Content hashes of the graphs the encoder was trained on."""
+        """Content hashes of the graphs this model depends on: those it was trained on, and its references, whose labels
+        decide which columns the encoder reads."""
         hashes: frozenset[str] = self._fitted("training_hashes_")
-        return hashes
+        return hashes.union(self.references_.graphs.content_hashes() if hasattr(self, "references_") else ())
 
     def save(self, path: str | Path) -> None:
         """Write the detector to a directory, atomically and without pickle."""
@@ -411,8 +414,8 @@ class GLASS(BaseEstimator):
         queries = _graph_set(graphs).without_labels()
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
-        if self.scorer_.mixed:
-            return views.for_any_domain().evidence(queries, progress=self.verbose).structure_only()
+        if self._fitted("scorer_").mixed:
+            return views.for_any_domain().evidence(queries.structure_only(), progress=self.verbose)
         self.scorer_.check_schema(queries)
         return views.evidence(queries, progress=self.verbose)
 
@@ -420,6 +423,8 @@ class GLASS(BaseEstimator):
         return self.scorer_.scores(queries)
 
     def _fitted(self, name: str) -> Any:
+        if hasattr(self, "views_") and not hasattr(self, name):
+            raise NotFittedError("This GLASS has encoders and no references. Give it normal graphs: with_references.")
         if not hasattr(self, name):
             raise NotFittedError("This GLASS is not fitted yet. Call fit with normal graphs, or load a saved model.")
         return getattr(self, name)

@@ -187,7 +187,6 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in params.items()}
 
 
-
 def refuse_unless_writable(path: Path) -> None:
     """Find out before a long fit whether its result could be written."""
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file())):

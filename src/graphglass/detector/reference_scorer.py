@@ -67,12 +67,14 @@ class ReferenceScorer:
                 channel.search_in(large.indexes[channel.name], large.places)
         left_out = {channel.name: channel.leave_one_out() for channel in channels}
         if settings.scorer == "ensemble":
-            fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
+            # Training has seen the references, so that any other graph's codes may lie past the farthest of them.
+            seen_first = [channel.name for channel in channels if not isinstance(channel, SphereChannel)]
+            fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=seen_first)
         elif settings.scorer == "reliability":
             fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
         else:
             fusion = fit_fusion(left_out, weights=fixed_weights(slices))
-        scores = sum_of(fusion.contributions(left_out))
+        scores = sum_of(fusion.left_out_contributions(left_out))
         return cls(channels, fusion, scores, _schema(references.graphs), mixed, large)
 
     @property

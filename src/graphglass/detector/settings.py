@@ -50,7 +50,6 @@ class Settings:
         if not self.slices or any(not isinstance(size, int) or size < 2 for size in self.slices):
             raise ParameterError("GLASS", "slices", "integers of at least 2", self.slices)
 
-
     def epochs_for(self, references: int) -> int:
         """Passes over this many references: small sets need more passes for the same number of gradient steps."""
         if self.epochs is not None:

@@ -12,7 +12,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.language.cache import encode_cached
 from graphglass.language.graphdp import graphdp
 from graphglass.language.text_encoder import TextEncoder
-from graphglass.network.schema import FeatureSchema
+from graphglass.network.schema import FeatureSchema, frequent_labels
 from graphglass.scoring.evidence import Evidence
 from graphglass.sphere.slices import prefix_slice
 from graphglass.structure.profile import LTD_NAMES, StructureProfile, profile
@@ -67,7 +67,7 @@ class Views:
         take their own labels and attributes into the same public columns.
         """
         trained = self.graph.schema
-        labels = () if references.node_labels is None else tuple(np.unique(references.node_labels).tolist())
+        labels = frequent_labels(references)
         if (
             not trained.is_open
             and set(references.attribute_names) == set(trained.attribute_names)

@@ -33,9 +33,7 @@ class PropertyNames:
     attributes: tuple[str, ...] | None = None
 
 
-def property_labels(
-    items: Sequence[Properties], key: str, names: dict[int, str]
-) -> NDArray[np.int64] | None:
+def property_labels(items: Sequence[Properties], key: str, names: dict[int, str]) -> NDArray[np.int64] | None:
     """The label code of every item, or None if none has one."""
     values = [item.get(key) for item in items]
     return None if all(value is None for value in values) else label_codes(values, names)
@@ -64,9 +62,7 @@ def property_table(
     return to_float32(table), tuple(columns)
 
 
-def _numeric(
-    node: Properties, skip: str | None, wanted: tuple[str, ...] | None
-) -> Iterator[tuple[str, float]]:
+def _numeric(node: Properties, skip: str | None, wanted: tuple[str, ...] | None) -> Iterator[tuple[str, float]]:
     for key, value in node.items():
         if key == skip or (wanted is not None and key not in wanted):
             continue

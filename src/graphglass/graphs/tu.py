@@ -59,9 +59,7 @@ def tu_files(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[TuFiles]:
         yield _assemble(path, {name: _member_opener(archive, info) for name, info in infos.items()}, sizes, limits)
 
 
-def read_tu(
-    path: str | Path, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True
-) -> GraphSet:
+def read_tu(path: str | Path, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
     """The graphs of a TU folder or zip; ids are ``NAME-1``, ``NAME-2``, ... in the file's own numbering."""
     return read_tu_report(path, strict=strict, limits=limits, cache=cache).graphs
 

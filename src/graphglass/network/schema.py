@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError, SchemaError
+from graphglass.graphs.attributes import WIDEST, attribute_columns, narrow
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import LTD_NAMES, StructureProfile
 
@@ -32,8 +33,9 @@ class FeatureSchema:
     """The features a model reads, in a fixed number of public columns.
 
     Columns 0..8 hold the local topology descriptors, node labels (one-hot, in sorted order) fill the columns after
-    them from the left, attributes fill the last columns from the right, and what lies between is zero. Labels and
-    attributes that would meet exceed the public width and are refused.
+    them from the left, attributes fill the last columns from the right, and what lies between is zero. More attributes
+    than :data:`~graphglass.graphs.attributes.WIDEST` are mixed into that many columns. Labels and attributes that would
+    meet exceed the public width and are refused.
 
     Attributes
     ----------
@@ -88,7 +90,7 @@ class FeatureSchema:
         labels = self._label_columns(graphs)
         self._check_width(labels, len(attributes))
         structural = np.arange(len(LTD_NAMES) + labels)
-        given = self.width - 1 - np.arange(len(attributes))
+        given = self.width - 1 - np.arange(min(len(attributes), WIDEST))
         everything = np.concatenate([structural, given])
         return Layout(everything, structural if self.is_open else everything)
 
@@ -108,12 +110,12 @@ class FeatureSchema:
         return rows
 
     def attribute_values(self, graphs: GraphSet) -> NDArray[np.float64]:
-        """Attributes in the schema's order, (nodes, attributes)."""
+        """Attributes in the schema's order, (nodes, at most WIDEST)."""
         names = self._attribute_names(graphs)
         if graphs.attributes is None or not names:
             return np.zeros((graphs.node_count, 0))
         order = [graphs.attribute_names.index(name) for name in names]
-        return graphs.attributes[:, order].astype(np.float64)
+        return narrow(graphs.attributes[:, order].astype(np.float64))
 
     def reference_view(
         self, descriptors: NDArray[np.float64], labels: NDArray[np.float64], attributes: NDArray[np.float64]
@@ -180,27 +182,36 @@ class FeatureSchema:
         return highest + 1
 
     def _check_width(self, labels: int, attributes: int) -> None:
-        needed = len(LTD_NAMES) + labels + attributes
+        columns = min(attributes, WIDEST)
+        needed = len(LTD_NAMES) + labels + columns
         if needed > self.width:
             raise SchemaError(
                 f"Node features must fit {self.width} public columns: {len(LTD_NAMES)} descriptors + {labels} node "
-                f"labels + {attributes} attributes need {needed}. Merge rare labels or select attributes."
+                f"labels + {columns} attributes need {needed}. Declare fewer labels; those left out have no column."
             )
 
 
 def fit_schema(graphs: GraphSet, profile: StructureProfile, *, normalisation: Normalisation = "both") -> FeatureSchema:
     """The schema of one domain: its sorted label vocabulary, attributes, and reference statistics over all nodes."""
-    attributes = graphs.attributes if graphs.attributes is not None else np.zeros((graphs.node_count, 0))
-    values = np.concatenate([np.log1p(profile.descriptors), attributes.astype(np.float64)], axis=1)
+    values = np.concatenate([np.log1p(profile.descriptors), attribute_columns(graphs)], axis=1)
     centre, scale = _statistics(values)
     return FeatureSchema(
-        vocabulary=None if graphs.node_labels is None else tuple(int(v) for v in np.unique(graphs.node_labels)),
+        vocabulary=None if graphs.node_labels is None else frequent_labels(graphs),
         attribute_names=graphs.attribute_names if graphs.attributes is not None else (),
         labelled=graphs.node_labels is not None,
         normalisation=normalisation,
         centre=centre,
         scale=scale,
     )
+
+
+def frequent_labels(graphs: GraphSet) -> tuple[int, ...]:
+    """The node labels that get a column, sorted: all of them, or the most frequent where there are too many."""
+    if graphs.node_labels is None:
+        return ()
+    room = PUBLIC_WIDTH - len(LTD_NAMES) - min(len(graphs.attribute_names), WIDEST)
+    labels, counts = np.unique(graphs.node_labels, return_counts=True)
+    return tuple(sorted(labels[np.argsort(-counts, kind="stable")[:room]].tolist()))
 
 
 def open_schema(profiles: Sequence[StructureProfile], *, normalisation: Normalisation = "both") -> FeatureSchema:

@@ -107,6 +107,21 @@ class HashChain:
                 "what it spent."
             )
         try:
+            self._write_schema()
+            with self.transaction() as transaction:
+                transaction.append(kind, body)
+        except BaseException:
+            # Nothing was granted yet. What is left of the attempt would only stand in the way of the next one.
+            for leftover in (self.path, *self._companions(), self.head_path):
+                leftover.unlink(missing_ok=True)
+            raise
+
+    def _companions(self) -> list[Path]:
+        """What SQLite keeps beside the file."""
+        return [self.path.with_name(self.path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
+
+    def _write_schema(self) -> None:
+        try:
             connection = sqlite3.connect(self.path, isolation_level=None)
             try:
                 if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
@@ -119,8 +134,6 @@ class HashChain:
                 connection.close()
         except sqlite3.Error as error:
             raise LedgerError(f"The ledger {self.path} cannot be created: {error}.") from error
-        with self.transaction() as transaction:
-            transaction.append(kind, body)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

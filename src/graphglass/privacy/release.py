@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import uuid
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ class ReleaseModel(Protocol):
         """Identifies everything the embeddings depend on."""
 
     def training_hashes(self) -> frozenset[str]:
-        """Content hashes of the graphs the encoder was trained on."""
+        """Content hashes of the graphs the encoder was made from: trained on, or references whose labels it reads."""
 
 
 def release(
@@ -60,7 +61,8 @@ def release(
     Parameters
     ----------
     model : ReleaseModel
-        A detector whose encoders were fixed without the private graphs.
+        A detector whose encoders, the vocabulary of their input columns included, were fixed without the private
+        graphs: as it was trained, or with public references.
     references : GraphSet
         The private graphs. Their number becomes public.
     ledger : Ledger
@@ -83,8 +85,7 @@ def release(
     Raises
     ------
     PrivacyError
-        If the encoder has seen a reference graph, or a release id is reused for something else or was never
-        finished.
+        If a reference graph is part of the model, or a release id is reused for something else or was never finished.
     BudgetError
         If the dataset has too little budget left.
     """
@@ -128,6 +129,7 @@ def _release(
         "grid_bits": mechanism.bits,
         "features": features.digest(),
         "encoder": model.encoder_fingerprint(),
+        "source": None if source is None else _digest(source),
     }
     identifier = release_id or str(uuid.uuid4())
     if (charge := ledger.find(identifier)) is not None:
@@ -194,12 +196,19 @@ def _exact_sum(
     return total
 
 
+def _digest(source: GraphSet) -> str:
+    """sha256 over the public graphs rather than their mean feature, whose last bits differ between machines."""
+    return hashlib.sha256("".join(sorted(source.content_hashes())).encode()).hexdigest()
+
+
 def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
     shared = model.training_hashes().intersection(references.content_hashes())
     if shared:
         raise PrivacyError(
-            f"{len(shared)} of the reference graphs are among the graphs the encoder was trained on. The encoder "
-            "would reveal them without noise; use a model trained on other graphs, or leave these references out."
+            f"{len(shared)} of the reference graphs are part of the model: it was trained on them, or was given them as "
+            "references (with_references, `glass references MODEL replace`), whose labels decide which columns the "
+            "encoder reads. It would tell of them without noise. Release from the model as it was trained, give it "
+            "public references with these labels first, or leave these graphs out."
         )
 
 

@@ -46,7 +46,7 @@ def statement(sites: Sequence[PrivacyTerms], encoder: str) -> str:
         ]
     lines += [
         f"Encoder: {encoder}, fixed before the private graphs were seen.",
-        "Overlap: the encoder's training graphs and the private graphs share no content hash.",
+        "Overlap: no private graph has the content hash of a graph the encoder was trained on or took its labels from.",
         "Reuse: scores and anything else computed from this summary and public data keep the promise.",
         "Another release about the same graphs adds to what is spent.",
         "Not covered: " + "; ".join(NOT_COVERED) + ".",

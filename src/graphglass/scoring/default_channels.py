@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphglass.scoring.channel import Channel
+from graphglass.scoring.channels.attribute_values import AttributeMap
 from graphglass.scoring.channels.feature_maps import SizeMap, StructureMap
 from graphglass.scoring.channels.invariants import InvariantMap
 from graphglass.scoring.channels.propagated import PropagatedMap
@@ -19,13 +20,14 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "structure": 0.5,
     "direction": 0.5,
     "geometry": 0.5,
+    "attributes": 1.0,
     "graph": 0.1,
     "text": 0.1,
 }
 
 
 def training_free_channels() -> list[Channel]:
-    """Neighbourhood patterns under several names of nodes and edges, and four tables of features."""
+    """Neighbourhood patterns under several names of nodes and edges, and five tables of features."""
     return [
         WLChannel("pattern:labels", LabelStart()),
         WLChannel("pattern:shape", ShapeStart()),
@@ -35,6 +37,7 @@ def training_free_channels() -> list[Channel]:
         TableChannel("structure", StructureMap(), "euclidean", spread=10.0, locality=0.5),
         TableChannel("direction", PropagatedMap(), "whitened-cosine", spread=10.0, locality=0.5),
         TableChannel("geometry", InvariantMap(), "whitened-cosine", spread=10.0, locality=0.5),
+        TableChannel("attributes", AttributeMap(), "euclidean", spread=10.0, locality=0.5),
     ]
 
 

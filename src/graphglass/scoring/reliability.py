@@ -52,9 +52,7 @@ def reliability_weights(codes: Mapping[str, NDArray[np.float32]], slices: Sequen
     }
 
 
-def _penalty(
-    own: NDArray[np.float32], other: NDArray[np.float32], residual: NDArray[np.float64], k: int
-) -> float:
+def _penalty(own: NDArray[np.float32], other: NDArray[np.float32], residual: NDArray[np.float64], k: int) -> float:
     """pi_{m,s}: leave-one-out compactness, cross-view neighbourhood consistency and alignment residual."""
     similarities, neighbours = nearest(own, own, k, exclude_self=True)
     compactness = mean_distance(similarities)  # eq:loo_score

@@ -84,6 +84,4 @@ class Guard:
         given = headers.get(b"authorization")
         if allowed(None if given is None else given.decode("latin-1"), self.token):
             return None
-        return problem_response(
-            401, "Send the token as 'Authorization: Bearer TOKEN'.", {"WWW-Authenticate": "Bearer"}
-        )
+        return problem_response(401, "Send the token as 'Authorization: Bearer TOKEN'.", {"WWW-Authenticate": "Bearer"})

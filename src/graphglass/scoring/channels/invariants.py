@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.scoring.channels.feature_maps import FixedMap
 from graphglass.scoring.evidence import Evidence
@@ -25,9 +26,9 @@ class InvariantMap(FixedMap):
 
     def table(self, evidence: Evidence) -> NDArray[np.float64]:
         graphs = evidence.graphs
-        if graphs.attributes is None or graphs.attributes.shape[1] == 0:
+        values = attribute_columns(graphs)
+        if values.shape[1] == 0:
             return np.zeros((len(graphs), 0))
-        values = graphs.attributes.astype(np.float64)
         lengths = edge_lengths(graphs)
         ends = graphs.neighbour_offsets[graphs.node_offsets]
         # Large graphs are thinned along the order of their attributes, which no renumbering of nodes changes.
@@ -39,9 +40,7 @@ class InvariantMap(FixedMap):
 
 def edge_lengths(graphs: GraphSet) -> NDArray[np.float64]:
     """Distance in attribute space between the two ends of every stored edge end, (2 * edges,)."""
-    if graphs.attributes is None:
-        return np.zeros(len(graphs.neighbours))
-    values = graphs.attributes.astype(np.float64)
+    values = attribute_columns(graphs)
     sources = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
     return np.sqrt(((values[sources] - values[graphs.global_neighbours]) ** 2).sum(axis=1))
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.graphs.attributes import attribute_columns
 from graphglass.scoring.channels.feature_maps import mean_and_deviation, structure_table
 from graphglass.scoring.evidence import Evidence
 from graphglass.structure.profile import LTD_NAMES
@@ -37,7 +38,7 @@ class PropagatedMap:
             labels, counts = np.unique(graphs.node_labels, return_counts=True)
             self._labels = np.sort(labels[np.argsort(-counts, kind="stable")[:VOCABULARY]])
         if graphs.attributes is not None:
-            values = graphs.attributes.astype(np.float64)
+            values = attribute_columns(graphs)
             self._centre, spread = values.mean(axis=0), values.std(axis=0)
             self._spread = np.where(spread > 1e-9, spread, 1.0)
 
@@ -50,7 +51,7 @@ class PropagatedMap:
             column = np.where(self._labels[column] == graphs.node_labels, column, len(self._labels))
             parts.append(np.eye(len(self._labels) + 1)[column])
         if graphs.attributes is not None:
-            parts.append((graphs.attributes - self._centre) / self._spread)
+            parts.append((attribute_columns(graphs) - self._centre) / self._spread)
         return np.concatenate(parts, axis=1)
 
     def table(self, evidence: Evidence) -> NDArray[np.float64]:

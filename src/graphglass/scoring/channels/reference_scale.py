@@ -7,6 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from graphglass.graphs.attributes import rows_times
+
 TAIL = 10.0  # how many reference deviations past the last reference still count
 SHRINKAGE = 0.1
 TILE = 16  # references compared with every row while they are in the processor's cache
@@ -74,7 +76,7 @@ class Whitening:
         self.map = np.ascontiguousarray(vectors / np.sqrt(values))
 
     def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _rows_times(table - self.mean, self.map)
+        return rows_times(table - self.mean, self.map)
 
 
 def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,23 +85,10 @@ def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return table / np.where(norms > 0, norms, 1.0)
 
 
-# Both kernels treat every row by itself: a library product may round a row differently in another batch.
-
-
-@njit(cache=True, nogil=True)
-def _rows_times(table: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    out = np.zeros((len(table), matrix.shape[1]))
-    for i in range(len(table)):
-        for j in range(matrix.shape[0]):
-            value = table[i, j]
-            for c in range(matrix.shape[1]):
-                out[i, c] += value * matrix[j, c]
-    return out
-
-
+# Called from Python alone: compiled code that another compiled function calls may round differently once it is cached.
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Squared Euclidean distances, (rows, references)."""
+    """Squared Euclidean distances, (rows, references), every row by itself."""
     out = np.empty((len(rows), len(references)))
     for first in range(0, len(references), TILE):
         last = min(first + TILE, len(references))

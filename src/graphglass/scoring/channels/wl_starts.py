@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.scoring.channels.invariants import edge_lengths
 from graphglass.scoring.channels.propagated import neighbour_mean
@@ -105,8 +106,7 @@ def node_names(graphs: GraphSet) -> NDArray[np.int64]:
 
 def contrast(graphs: GraphSet) -> NDArray[np.float64]:
     """Distance in attribute space of every node to the mean of its neighbours, 0 for an isolated node, (nodes,)."""
-    assert graphs.attributes is not None
-    values = graphs.attributes.astype(np.float64)
+    values = attribute_columns(graphs)
     around = neighbour_mean(values, graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours)
     return np.where(np.diff(graphs.neighbour_offsets) > 0, np.sqrt(((values - around) ** 2).sum(axis=1)), 0.0)
 

@@ -1,0 +1,49 @@
+"""Node attributes in a bounded number of columns."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from graphglass.graphs.graph_set import GraphSet
+
+WIDEST = 64  # columns that are read one by one; more are mixed into this many
+
+
+def attribute_columns(graphs: GraphSet) -> NDArray[np.float64]:
+    """The attributes of every node, (nodes, at most WIDEST); no columns if the graphs have none."""
+    if graphs.attributes is None:
+        return np.zeros((graphs.node_count, 0))
+    return narrow(graphs.attributes.astype(np.float64))
+
+
+def narrow(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mix more than WIDEST columns into WIDEST, by orthonormal directions that depend on nothing but their number.
+
+    Distances between nodes keep their order of size; covariances of hundreds of columns, which a few hundred graphs
+    cannot tell anyway, are never formed.
+    """
+    width = values.shape[1]
+    return values if width <= WIDEST else rows_times(values, _directions(width))
+
+
+@cache
+def _directions(width: int) -> NDArray[np.float64]:
+    """(width, WIDEST), scaled so that squared lengths are kept on average."""
+    basis = np.linalg.qr(np.random.default_rng(width).standard_normal((width, WIDEST)))[0]
+    return np.ascontiguousarray(basis * (width / WIDEST) ** 0.5)
+
+
+@njit(cache=True, nogil=True)
+def rows_times(table: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The product, every row by itself: a library product may round a row differently in another batch."""
+    out = np.zeros((len(table), matrix.shape[1]))
+    for i in range(len(table)):
+        for j in range(matrix.shape[0]):
+            value = table[i, j]
+            for c in range(matrix.shape[1]):
+                out[i, c] += value * matrix[j, c]
+    return out
