@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -36,8 +38,6 @@ def test_node_order_does_not_matter(fitted, queries):
 
 
 def test_labels_and_ids_do_not_reach_the_score(fitted, queries):
-    from dataclasses import replace
-
     disguised = replace(queries, ids=tuple(f"x{i}" for i in range(len(queries))), labels=queries.labels[::-1])
     assert np.array_equal(fitted.decision_function(disguised), fitted.decision_function(queries))
 
@@ -71,9 +71,7 @@ def test_references_swap_without_training(fitted, normals, queries):
     assert len(moved.references_) == 12
     assert len(fitted.references_) == len(normals)
     assert all(np.array_equal(before[name], value) for name, value in moved.views_.graph.state().items())
-    assert np.array_equal(
-        fitted.with_references(normals).decision_function(queries), fitted.decision_function(queries)
-    )
+    assert np.array_equal(fitted.with_references(normals).decision_function(queries), fitted.decision_function(queries))
 
 
 def test_a_trusted_normal_lowers_its_own_score(normals, queries):
@@ -106,8 +104,6 @@ def test_one_reference_and_fewer_than_k(fitted, queries):
 
 
 def test_duplicate_references_are_fine(fitted, queries):
-    from dataclasses import replace
-
     twice = queries[np.repeat(np.arange(6), 3)]
     moved = fitted.with_references(replace(twice, ids=tuple(map(str, range(18)))))
     scores = moved.decision_function(queries)
@@ -122,6 +118,39 @@ def test_zero_shot_scores_graphs_of_another_kind(fitted, queries):
     assert np.allclose(zero_shot.decision_function(plain), zero_shot.decision_function(queries))
     fewer = fitted.for_any_domain().remove_references(fitted.references_.graphs.ids[:2])
     assert np.isfinite(fewer.decision_function(queries)).all()
+
+
+def test_structure_alone_means_without_attributes(fitted, normals):
+    width = np.random.default_rng(0).normal(size=(normals.node_count, 2)).astype(np.float32)
+    rich = replace(normals, attributes=width, attribute_names=("a", "b"))
+    zero_shot = GLASS(epochs=1).fit(rich).for_any_domain()
+    assert (zero_shot.decision_function(rich) == zero_shot.decision_function(rich.structure_only())).all()
+    own = zero_shot._evidence(rich).codes["graph:64"]
+    assert np.allclose(own, zero_shot.references_.codes["graph:64"], atol=1e-6)
+
+
+def test_wide_attributes_and_many_labels_are_read(normals):
+    generator = np.random.default_rng(0)
+    rich = replace(
+        normals,
+        attributes=generator.normal(size=(normals.node_count, 150)).astype(np.float32),
+        attribute_names=tuple(f"a{i}" for i in range(150)),
+        node_labels=generator.integers(0, 300, normals.node_count),
+    )
+    detector = GLASS(epochs=1).fit(rich[:30])
+    assert np.isfinite(detector.decision_function(rich[30:40])).all()
+    assert np.isfinite(detector.with_references(rich[30:50]).decision_function(rich[:10])).all()
+
+
+def test_encoders_without_references_ask_for_them(normals):
+    bare = GLASS(epochs=1).fit_encoder(normals[:10])
+    for call in (bare.decision_function, bare.p_values, bare.explain, bare.add_references):
+        with pytest.raises(NotFittedError, match="with_references"):
+            call(normals[:1])
+    with pytest.raises(NotFittedError, match="with_references"):
+        bare.for_any_domain()
+    with pytest.raises(NotFittedError, match="not fitted"):
+        GLASS().add_references(normals[:1])
 
 
 def test_several_domains_train_one_encoder(normals, queries):

@@ -58,13 +58,25 @@ def test_labels_on_an_unlabelled_model_are_refused():
         schema_of(triangle()).layout(triangle([1, 2, 3]))
 
 
+def test_wide_attributes_fill_64_columns():
+    wide = triangle([0, 1, 2], np.random.default_rng(0).normal(size=(3, 300)))
+    schema = schema_of(wide)
+    assert schema.attribute_values(wide).shape == (3, 64)
+    assert schema.layout(wide).all.tolist() == [*range(12), *range(127, 63, -1)]
+    assert len(schema.attribute_names) == 300
+
+
+def test_of_too_many_labels_the_most_frequent_have_a_column():
+    labels = [*range(200), *range(100, 200)]  # the upper half twice
+    graphs = canonical_graph_set([300], np.arange(299), np.arange(1, 300), node_labels=labels)
+    schema = schema_of(graphs)
+    assert schema.vocabulary == (*range(19), *range(100, 200))
+    assert schema.one_hot(graphs).sum() == 19 + 200
+
+
 def test_exceeding_the_public_width_is_refused():
-    wide = triangle(None, np.zeros((3, 119)))
-    assert schema_of(wide).layout(wide).all.max() == 127
     with pytest.raises(SchemaError, match="128 public columns"):
-        schema_of(triangle(None, np.zeros((3, 120))))
-    with pytest.raises(SchemaError, match="128 public columns"):
-        schema_of(triangle([0, 1, 2], np.zeros((3, 117))))
+        open_schema([profile(triangle())]).for_domain(range(120))
 
 
 def test_reference_statistics_by_hand():

@@ -40,3 +40,26 @@ def test_json_keeps_every_part_and_reads_what_was_written_without_a_bound():
     assert Fusion.from_json(fusion.to_json()) == fusion
     older = {key: value for key, value in fusion.to_json().items() if key != "bounded"}
     assert not Fusion.from_json(older).bounded
+
+
+def test_past_the_farthest_reference_a_channel_counts_in_full():
+    left_out = {"open": np.array([1.0, 2.0, 3.0]), "closed": np.array([1.0, 2.0, 3.0])}
+    fusion = fit_fusion(left_out, weights={"open": 1.0, "closed": 1.0}, bounded=True, open_ended=["open"])
+    scale = fusion.scales["open"]
+    assert fusion.farthest == {"open": pytest.approx(1 / scale)}
+    found = fusion.contributions({"open": np.array([2.5, 103.0]), "closed": np.array([2.5, 103.0])})
+    assert found["open"][0] == found["closed"][0]
+    assert found["open"][1] - found["closed"][1] == pytest.approx(100 / scale)
+    assert Fusion.from_json(fusion.to_json()) == fusion
+
+
+def test_a_left_out_reference_is_measured_from_the_others():
+    left_out = {"near": np.array([1.0, 2.0, 2.0, 9.0])}
+    fusion = fit_fusion(left_out, bounded=True, open_ended=["near"])
+    found, plain = fusion.left_out_contributions(left_out)["near"], fusion.contributions(left_out)["near"]
+    assert found[:3].tolist() == plain[:3].tolist()
+    assert found[3] - plain[3] == pytest.approx(7 / fusion.scales["near"])
+
+
+def test_references_alike_up_to_rounding_keep_their_unit():
+    assert fit_fusion({"same": np.full(3, 0.1)}).scales["same"] == 1.0
