@@ -67,6 +67,33 @@ def test_a_failed_cell_and_a_dead_process_are_named_and_the_rest_finishes(client
     assert sorted(record["cell"]["seed"] for record in results.records()) == [0, 3, 4, 5]
 
 
+def test_any_failure_of_one_job_leaves_the_others(client, tmp_path):
+    def run(cells):
+        yield Outcome(cells[0], {"auroc": 50.0}, {"fit": 0.0}, {}, {})
+
+    class Unreadable:
+        def __reduce__(self):
+            return int, ("a job no worker can unpack",)
+
+    class Unlucky(Datasets):
+        def hash(self, name):
+            if name == "unlucky" and os.getpid() != here:
+                raise ZeroDivisionError("an unlucky worker")
+            return "0" * 64
+
+    here = os.getpid()
+    sound = jobs(run, 4)
+    bad = [
+        Job("size-knn", ({"dataset": "MUTAG", "seed": 4},), ("MUTAG",), Unreadable()),
+        Job("size-knn", ({"dataset": "MUTAG", "seed": 5},), ("unlucky",), run),
+    ]
+    results = Results.create(tmp_path, Purpose("single", "minority"))
+    with pytest.raises(BenchError, match="2 of 6 jobs failed, 4 cells finished") as error:
+        run_jobs([*bad, *sound], results, Unlucky(), progress=False, client=client)
+    assert "seed 5: ZeroDivisionError: an unlucky worker" in str(error.value)
+    assert sorted(record["cell"]["seed"] for record in results.records()) == [0, 1, 2, 3]
+
+
 def test_a_killed_worker_loses_and_duplicates_no_cell(client, tmp_path):
     started = tmp_path / "started"
     started.mkdir()

@@ -1,9 +1,13 @@
 """A real local cluster of two worker processes."""
 
 import os
+import shutil
 import signal
 import threading
 import time
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +17,10 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
-from graphglass.cluster import connect, describe_parts, fit_parts, score, score_parts
-from graphglass.cluster.parts import input_files
-from graphglass.errors import ClusterError, InputError
+from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
+from graphglass.cluster.parts import Part, input_files
+from graphglass.cluster.work import Outcome
+from graphglass.errors import ClusterError, GraphError, InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -96,6 +101,112 @@ def test_a_corrupt_part_is_named_and_the_rest_finishes(client, place, tmp_path):
     assert len(list((tmp_path / "out").iterdir())) == 6
 
 
+@pytest.fixture
+def rejected(tmp_path):
+    """A part of which no record can be used."""
+    path = tmp_path / "rejected.jsonl"
+    path.write_text('{"id": "torn", "nodes": 2, "edges": [[0, 9]]}\nnot a record\n')
+    return path
+
+
+def test_a_part_without_a_usable_record_is_an_empty_result(client, place, rejected, tmp_path):
+    sources = [place / "parts" / "part-0.parquet", rejected]
+    for run in (
+        lambda out: score_parts(client, place / "model", sources, out),
+        partial(describe_parts, client, sources),
+    ):
+        out = tmp_path / "out"
+        done, empty = run(out)
+        assert [(item.error, item.graphs, item.rejected) for item in (done, empty)] == [(None, 30, 0), (None, 0, 2)]
+        assert done.rejects is None
+        assert f"{rejected}: read 0 graphs, left out 2" in empty.rejects
+        assert "line 1, 'torn': " in empty.rejects
+        tables = [
+            pq.read_table(out / name).replace_schema_metadata() for name in ("part-0.parquet", "rejected.parquet")
+        ]
+        assert pa.concat_tables(tables).num_rows == 30
+        shutil.rmtree(out)
+    frame = score(place / "model", sources, client).compute()
+    assert len(frame) == 30
+
+
+def test_any_failure_of_one_part_leaves_the_others(client, place, tmp_path):
+    def work(part):
+        if part.source.endswith("part-2.parquet"):
+            raise ZeroDivisionError("an unlucky part")
+        return Outcome(part, graphs=1)
+
+    outcomes = jobs._run(client, work, [place / "parts"], tmp_path, False)
+    assert [outcome.graphs for outcome in outcomes] == [1, 1, 0, 1, 1, 1]
+    assert outcomes[2].error == f"{place / 'parts' / 'part-2.parquet'}: ZeroDivisionError: an unlucky part"
+
+
+def test_strict_jobs_refuse_a_part_with_a_bad_record(client, place, mutag, tmp_path):
+    part = tmp_path / "part.jsonl"
+    write_json_lines(mutag[:5].without_labels(), part)
+    with part.open("a") as file:
+        file.write("not a record\n")
+    (loose,) = describe_parts(client, [part], tmp_path / "out")
+    assert (loose.error, loose.graphs, loose.rejected) == (None, 5, 1)
+    for run in (
+        lambda: describe_parts(client, [part], tmp_path / "out", strict=True),  # the loose result does not count
+        lambda: score_parts(client, place / "model", [part], tmp_path / "scores", strict=True),
+    ):
+        (outcome,) = run()
+        assert f"{part}: " in outcome.error
+        assert "Reading is strict" in outcome.error
+    with pytest.raises(GraphError, match=rf"{part}: .*Reading is strict"):
+        fit_parts(client, GLASS(epochs=1), [part], strict=True)
+
+
+def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag, rejected, tmp_path):
+    parts = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for i, part in enumerate(parts):
+        graphs = mutag[i * 10 : (i + 1) * 10].without_labels()
+        write_json_lines(replace(graphs, ids=tuple(f"graph-{row}" for row in range(10))), part)
+    told = []
+    fitted = fit_parts(client, GLASS(epochs=1), [*parts, rejected], complain=told.append)
+    assert [text.splitlines()[0] for text in told] == [f"{rejected}: read 0 graphs, left out 2"]
+    ids = fitted.references_.graphs.ids
+    assert ids == tuple(f"{name}.jsonl/graph-{row}" for name in ("one", "two") for row in range(10))
+    with pytest.raises(GraphError, match=r"one\.jsonl/graph-0' stands more than once"):
+        fit_parts(client, GLASS(epochs=1), [parts[0], parts[0]])
+    with pytest.raises(GraphError, match="No graph could be read from"):
+        fit_parts(client, GLASS(epochs=1), [rejected], complain=told.append)
+
+
+def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, place, rejected, tmp_path):
+    # What the workers do with it is tested above; a cluster per command would take most of a minute.
+    @contextmanager
+    def nowhere(cluster, workers):
+        yield None
+
+    calls = []
+    part = Part("part.jsonl", "out/part.parquet")
+
+    def run(*arguments, strict, **_):
+        calls.append(strict)
+        return [Outcome(part, 5, 1, rejects="part.jsonl: read 5 graphs, left out 1\n  line 6, 'x': torn")]
+
+    def fit(client, detector, sources, *, strict, complain, **_):
+        calls.append(strict)
+        complain("part.jsonl: read 5 graphs, left out 1")
+        raise InputError("enough")
+
+    monkeypatch.setattr("graphglass.cluster.connection.connect", nowhere)
+    monkeypatch.setattr("graphglass.cluster.connect", nowhere)
+    monkeypatch.setattr("graphglass.cluster.jobs.score_parts", run)
+    monkeypatch.setattr("graphglass.cluster.jobs.describe_parts", run)
+    monkeypatch.setattr("graphglass.cluster.fit_parts", fit)
+    commands = (["describe", "part.jsonl"], ["score", "model", "part.jsonl"], ["fit", "part.jsonl"])
+    for command in commands:
+        for flags in ([], ["--strict"]):
+            arguments = [*command, "-o", str(tmp_path / "out"), "--cluster", "local", *flags]
+            result = CliRunner().invoke(app, arguments)
+            assert "part.jsonl: read 5 graphs, left out 1" in result.output
+    assert calls == [False, True] * 3
+
+
 def test_describe(client, place, mutag, tmp_path):
     describe_parts(client, [place / "parts"], tmp_path)
     nodes = np.concatenate([pq.read_table(tmp_path / f"part-{i}.parquet")["nodes"].to_numpy() for i in range(6)])
@@ -128,7 +239,10 @@ def test_parts_and_their_errors(place, tmp_path):
 
 def test_an_unreachable_scheduler_is_a_clear_error(monkeypatch):
     monkeypatch.setattr("graphglass.cluster.connection._SECONDS", 1)
-    with pytest.raises(ClusterError, match=r"No scheduler answers at tcp://127\.0\.0\.1:1"), connect("tcp://127.0.0.1:1"):
+    with (
+        pytest.raises(ClusterError, match=r"No scheduler answers at tcp://127\.0\.0\.1:1"),
+        connect("tcp://127.0.0.1:1"),
+    ):
         pass
 
 

@@ -91,6 +91,16 @@ def test_joining_needs_one_schema() -> None:
         concatenate([plain, labelled])
 
 
+def test_joining_needs_ids_of_their_own() -> None:
+    one = canonical_graph_set([2, 1], [0], [1], ids=["a", "b"])
+    two = canonical_graph_set([3], [0], [2], ids=["b"])
+    for sets in ([one, two], [one[[0, 0]], two]):
+        with pytest.raises(GraphError, match=r"ids must be unique in the joined set; '[ab]' stands more than once"):
+            concatenate(sets)
+    with pytest.raises(GraphError, match="'b' stands more than once"):
+        one + two
+
+
 @pytest.mark.parametrize("key", [5, -6, [7], np.array([True]), np.array([0.5])])
 def test_selecting_what_is_not_there_is_an_index_error(key: object) -> None:
     graphs = canonical_graph_set([1] * 5, [], [])

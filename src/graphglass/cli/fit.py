@@ -48,7 +48,15 @@ def fit(
             from graphglass.cluster import connect, fit_parts
 
             with connect(cluster, workers) as client:
-                fit_parts(client, detector, normals, checkpoint=checkpoint, resume=resume)
+                fit_parts(
+                    client,
+                    detector,
+                    normals,
+                    checkpoint=checkpoint,
+                    resume=resume,
+                    strict=strict,
+                    complain=lambda text: typer.echo(text, err=True),
+                )
     except KeyboardInterrupt:
         typer.echo(f"glass: interrupted; the same command with --resume continues from {checkpoint}", err=True)
         raise typer.Exit(130) from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,36 +13,81 @@ import numpy as np
 from graphglass.cluster.parts import input_files
 from graphglass.detector.estimator import GLASS
 from graphglass.detector.views import text_anchors
-from graphglass.graphs.graph_set import concatenate
-from graphglass.graphs.read import read_graphs
+from graphglass.errors import GraphError
+from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.read import read_report
+from graphglass.graphs.rejects import logger
 from graphglass.language.text_encoder import load_encoder
 from graphglass.structure.profile import join_profiles, profile
 from graphglass.training.trainer import Domain
 
 
 def fit_parts(
-    client: Any, detector: GLASS, sources: Sequence[str | Path], *, checkpoint: Path | None = None, resume: bool = False
+    client: Any,
+    detector: GLASS,
+    sources: Sequence[str | Path],
+    *,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    strict: bool = False,
+    complain: Callable[[str], None] = logger.warning,
 ) -> GLASS:
     """Fit a detector on every graph of the parts; the result equals a fit on one machine, bit for bit.
+
+    Where parts use the same graph ids, such as ``line-1``, every id gets the file name of its part in front.
 
     Parameters
     ----------
     client : distributed.Client
     detector : GLASS
         Unfitted; its settings are used.
+    strict : bool
+        Stop at a record that cannot be used instead of leaving it out.
+    complain : callable
+        Told, in words, which records of a part were left out and why.
     """
     settings = detector.resolved()
     files = [str(Path(name).absolute()) for name in input_files(sources)]
-    prepared = client.gather(client.map(_prepare, files, encoder=settings.encoder, domain=detector.domain, retries=2))
+    prepared = client.gather(
+        client.map(_prepare, files, encoder=settings.encoder, domain=detector.domain, strict=strict, retries=2)
+    )
+    for _, left_out in prepared:
+        if left_out is not None:
+            complain(left_out)
+    found = [(file, part) for file, (part, _) in zip(files, prepared, strict=True) if part is not None]
+    if not found:
+        raise GraphError(f"No graph could be read from {', '.join(files[:3])}{', ...' if len(files) > 3 else ''}.")
     whole = Domain(
-        concatenate([part.graphs for part in prepared]),
-        join_profiles([part.profile for part in prepared]),
-        np.concatenate([part.anchors for part in prepared]),
+        concatenate(_told_apart([(file, part.graphs) for file, part in found])),
+        join_profiles([part.profile for _, part in found]),
+        np.concatenate([part.anchors for _, part in found]),
     )
     return detector.fit(whole, checkpoint=checkpoint, resume=resume)
 
 
-def _prepare(source: str, encoder: str, domain: str) -> Domain:
-    graphs = read_graphs(source, cache=False).without_labels()
+def _prepare(source: str, encoder: str, domain: str, strict: bool) -> tuple[Domain | None, str | None]:
+    """On a worker: the graphs of one part, None if it has none, and what was left out."""
+    try:
+        result = read_report(source, strict=strict, cache=False)
+    except GraphError as error:
+        raise GraphError(f"{source}: {error}") from error
+    left_out = f"{source}: {result.summary()}" if result.rejects else None
+    if not len(result.graphs):
+        return None, left_out
+    graphs = result.graphs.without_labels()
     structure = profile(graphs)
-    return Domain(graphs, structure, text_anchors(load_encoder(encoder), structure, domain))
+    return Domain(graphs, structure, text_anchors(load_encoder(encoder), structure, domain)), left_out
+
+
+def _told_apart(parts: Sequence[tuple[str, GraphSet]]) -> list[GraphSet]:
+    """The sets with ids that no two parts share."""
+    uses = Counter(identifier for _, graphs in parts for identifier in graphs.ids)
+    if max(uses.values()) == 1:
+        return [graphs for _, graphs in parts]
+    names = [Path(file).name for file, _ in parts]
+    if len(set(names)) < len(names):
+        names = [file for file, _ in parts]
+    return [
+        replace(graphs, ids=tuple(f"{name}/{identifier}" for identifier in graphs.ids))
+        for name, (_, graphs) in zip(names, parts, strict=True)
+    ]

@@ -35,10 +35,10 @@ class Outcome:
     part: Part
     graphs: int = 0
     rejected: int = 0
-    rejects: str | None = None
     seconds: float = 0.0
     skipped: bool = False
     error: str | None = None
+    rejects: str | None = None
 
 
 Columns = dict[str, Any]
@@ -96,7 +96,7 @@ def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], Colum
     except (GlassError, OSError) as error:
         return Outcome(part, error=f"{part.source}: {error}")
     rejects = f"{part.source}: {result.summary()}" if result.rejects else None
-    return Outcome(part, len(result.graphs), len(result.rejects), rejects, time.perf_counter() - start)
+    return Outcome(part, len(result.graphs), len(result.rejects), time.perf_counter() - start, rejects=rejects)
 
 
 def _state(source: str) -> list[int]:

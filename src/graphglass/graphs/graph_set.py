@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
@@ -222,6 +223,8 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
 
     Raises
     ------
+    GraphError
+        If a graph id stands in more than one of them, or twice in one.
     SchemaError
         If some carry node labels, edge labels or attributes that others lack, or attribute widths differ.
     """
@@ -237,6 +240,13 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
             f"Found {sorted(schema, key=str)} as (node labels, edge labels, attribute names)."
         )
     filled = [part for part in parts if len(part)] or parts[:1]
+    ids = tuple(identifier for part in filled for identifier in part.ids)
+    if len(set(ids)) < len(ids):
+        twice = Counter(ids).most_common(1)[0][0]
+        raise GraphError(
+            f"Graph ids must be unique in the joined set; {twice!r} stands more than once. Rename graphs first, for "
+            "example with the name of their set in front: dataclasses.replace(graphs, ids=...)."
+        )
 
     def joined(name: str) -> Any:
         values = [getattr(part, name) for part in filled]
@@ -248,7 +258,7 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         node_offsets=_offsets(np.concatenate([part.sizes for part in filled])),
         neighbour_offsets=_offsets(np.concatenate([np.diff(part.neighbour_offsets) for part in filled])),
         neighbours=joined("neighbours"),
-        ids=tuple(identifier for part in filled for identifier in part.ids),
+        ids=ids,
         labels=joined("labels"),
         node_labels=joined("node_labels"),
         attributes=joined("attributes"),
