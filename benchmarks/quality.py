@@ -361,7 +361,9 @@ def perturbed(data: str | None, cache: Path, out: Path, seeds: range, names: lis
         normals = replace(blind(graphs, rows), edge_labels=None)  # perturbed graphs have none
         order = np.random.default_rng(seed).permutation(len(normals))
         held, kept = normals[order[: len(order) // 4]], normals[order[len(order) // 4 :]]
-        queries = concatenate([held, *(perturb(held, seed=i).graphs for i in range(3))])
+        copies = [perturb(held, seed=i).graphs for i in range(3)]
+        copies = [replace(part, ids=tuple(f"copy {i} of {one}" for one in part.ids)) for i, part in enumerate(copies)]
+        queries = concatenate([held, *copies])
         synthetic = np.arange(len(queries)) >= len(held)
         references, shown = (Evidence(part, profile(part), {}) for part in (kept, queries))
         worth = {}
