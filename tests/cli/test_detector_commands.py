@@ -1,7 +1,9 @@
 """fit, score, explain, references and info, as a person would call them."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -77,6 +79,23 @@ def test_explain(place, queries):
     assert "Nearest normal graphs" in told.output
     body = json.loads(glass(*command, "--json").output)
     assert sum(body["contributions"].values()) == pytest.approx(body["score"])
+
+
+def test_names_are_printed_as_they_are(place, normals, queries, tmp_path):
+    # Markup would lose [nH], stop at [/y] and draw :o: as a circle.
+    model, odd = tmp_path / "model", ("c1cc[nH]c1", "[/y]", "c:o:c", "[bold]x")
+    renamed = replace(normals[:4], ids=tuple(f"normal {name}" for name in odd))
+    GLASS.load(place / "model").with_references(renamed).save(model)
+    names = np.array([f"[N{i}]" for i in range(queries[:4].node_count)])
+    write_json_lines(replace(queries[:4], ids=odd, node_names=names), tmp_path / "queries.jsonl")
+    ranking = glass("score", model, tmp_path / "queries.jsonl")
+    assert ranking.exit_code == 0, ranking.output
+    assert all(f" {name} " in ranking.output for name in odd)
+    told = glass("explain", model, tmp_path / "queries.jsonl", "--id", "[/y]")
+    assert told.exit_code == 0, told.output
+    assert told.output.startswith("[/y]: score")
+    assert all(f" normal {name} " in told.output for name in odd)
+    assert "[N" in told.output.partition("lowers the score most:")[2]
 
 
 def test_references_list_add_remove_replace(place, queries, tmp_path):

@@ -23,9 +23,9 @@ Names = Annotated[list[str] | None, typer.Argument(help="Dataset names; all of t
 def list_datasets(data_root: Root = None) -> None:
     """Every dataset: where it is found here, and its graphs, classes and average nodes and edges."""
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.table import Table
 
+    from graphglass.cli.console import literal_console
     from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_dataset, find_dataset
 
     where = f"Data root: {data_root}" if data_root else "No data root: say --data-root or set GRAPHGLASS_DATA"
@@ -39,7 +39,7 @@ def list_datasets(data_root: Root = None) -> None:
         place = path.name if path else "bundled" if bundled_dataset(entry.name) else "-"
         counts = (entry.graphs, entry.classes, f"{entry.average_nodes:.2f}", f"{entry.average_edges:.2f}")
         table.add_row(entry.name, entry.domain, place, *map(str, counts))
-    Console().print(table)
+    literal_console().print(table)
 
 
 @app.command("get")

@@ -106,7 +106,7 @@ def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
     """Print the first rows as a table with a summary, or write all of them as text."""
     from io import StringIO
 
-    from rich.console import Console
+    from graphglass.cli.console import literal_console
 
     total = len(columns["id"])
     estimated = sum(columns["estimated"])
@@ -116,12 +116,12 @@ def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
     if rows < total:
         summary += f"; the first {rows} are shown (--rows), all numbers with --format json"
     if output is None:
-        console = Console()
+        console = literal_console()
         console.print(profile_table(columns, rows))
         console.print(summary, highlight=False)
     else:
         text = StringIO()
-        plain = Console(file=text, width=160)
+        plain = literal_console(file=text, width=160)
         plain.print(profile_table(columns, rows))
         plain.print(summary, highlight=False)
         write(output, text.getvalue().encode())
@@ -129,7 +129,6 @@ def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
 
 def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
     """A Rich table of the most telling columns."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
@@ -138,7 +137,7 @@ def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
         table.add_column(header, justify="right", no_wrap=True)
     for i in range(min(rows, len(columns["id"]))):
         mark = "*" if columns["estimated"][i] else ""
-        table.add_row(escape(columns["id"][i]) + mark, *(f"{columns[name][i]:.4g}" for name in SHOWN))
+        table.add_row(columns["id"][i] + mark, *(f"{columns[name][i]:.4g}" for name in SHOWN))
     return table
 
 

@@ -26,9 +26,9 @@ def encoders(context: typer.Context) -> None:
 def list_encoders() -> None:
     """Every encoder, what it needs, and whether it would load on this machine."""
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.table import Table
 
+    from graphglass.cli.console import literal_console
     from graphglass.language.catalogue import catalogue
 
     table = Table(box=SIMPLE)
@@ -37,7 +37,7 @@ def list_encoders() -> None:
     for entry in catalogue():
         state = "yes" if entry.ready else "no"
         table.add_row(entry.name, state, entry.dimension, entry.reads, entry.needs)
-    Console().print(table)
+    literal_console().print(table)
 
 
 @app.command()

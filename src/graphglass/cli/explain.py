@@ -41,11 +41,14 @@ def explain(
 
 
 def _print(explanation: Explanation) -> None:
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    console = Console()
-    console.print(f"[bold]{explanation.id}[/]: score {explanation.score:.4f}, p-value {explanation.p_value:.4f}")
+    from graphglass.cli.console import literal_console
+
+    console = literal_console()
+    facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
+    console.print(Text.assemble((explanation.id, "bold"), facts))
     console.print("Unusual structure:")
     for field in explanation.fields[:5]:
         console.print(f"  {field.words}")

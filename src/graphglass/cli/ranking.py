@@ -18,8 +18,9 @@ def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def print_ranking(columns: Mapping[str, Any], top: int) -> None:
     """Print the ``top`` most abnormal graphs, and how many there are in all."""
-    from rich.console import Console
     from rich.table import Table
+
+    from graphglass.cli.console import literal_console
 
     calibrated = "p_value" in columns
     table = Table(title="Most abnormal first")
@@ -30,7 +31,7 @@ def print_ranking(columns: Mapping[str, Any], top: int) -> None:
         if calibrated:
             cells += [f"{columns['p_value'][row]:.4f}", "yes" if columns["flagged"][row] else ""]
         table.add_row(*cells)
-    console = Console()
+    console = literal_console()
     console.print(table)
     count = len(columns["id"])
     flagged = f", {int(np.sum(columns['flagged']))} flagged" if calibrated else ""
