@@ -7,12 +7,14 @@ import subprocess
 import sys
 import textwrap
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
+from graphglass.errors import ArtifactError, BudgetError, LedgerError, ParameterError, PrivacyError
+from graphglass.privacy import chain
 from graphglass.privacy.ledger import Ledger
 from graphglass.privacy.mechanism import Mechanism
 
@@ -112,6 +114,38 @@ def test_file_is_private_and_settings_are_durable(ledger, path):
     path.chmod(0o644)
     with pytest.raises(LedgerError, match="chmod 600"):
         Ledger(path)
+
+
+class WithoutWal(sqlite3.Connection):
+    """A database on a file system that has no write-ahead log."""
+
+    def execute(self, sql, *arguments):
+        return super().execute(sql.replace("= WAL", "= DELETE"), *arguments)
+
+
+def _no_wal(monkeypatch):
+    monkeypatch.setattr(chain.sqlite3, "connect", partial(sqlite3.connect, factory=WithoutWal))
+
+
+def _bad_schema(monkeypatch):
+    monkeypatch.setattr(chain, "_SCHEMA", chain._SCHEMA + "CREATE NONSENSE;")
+
+
+def _no_head(monkeypatch):
+    def full(*_):
+        raise ArtifactError("no space left on device")
+
+    monkeypatch.setattr(chain, "write_atomically", full)
+
+
+@pytest.mark.parametrize("failure", [_no_wal, _bad_schema, _no_head])
+def test_a_failed_creation_leaves_nothing_in_the_way(tmp_path, monkeypatch, failure):
+    with monkeypatch.context() as patch:
+        failure(patch)
+        with pytest.raises(LedgerError, match=r"write-ahead log|cannot be created|head cannot be written"):
+            Ledger.create(tmp_path / "new.db")
+    assert list(tmp_path.iterdir()) == []
+    Ledger.create(tmp_path / "new.db").grant("clinic", epsilon=1.0, delta=1e-5)
 
 
 def test_rows_cannot_be_updated_or_deleted(ledger, path):

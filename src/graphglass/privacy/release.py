@@ -205,10 +205,10 @@ def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
     shared = model.training_hashes().intersection(references.content_hashes())
     if shared:
         raise PrivacyError(
-            f"{len(shared)} of the reference graphs are part of the model: it was trained on them, or was given them as "
-            "references (with_references, `glass references MODEL replace`), whose labels decide which columns the "
-            "encoder reads. It would tell of them without noise. Release from the model as it was trained, give it "
-            "public references with these labels first, or leave these graphs out."
+            f"{len(shared)} of the reference graphs are part of the model: it was trained on them, or was given them "
+            "as references (with_references, `glass references MODEL replace`), whose labels decide which columns "
+            "the encoder reads. It would tell of them without noise. Release from the model as it was trained, give "
+            "it public references with these labels first, or leave these graphs out."
         )
 
 
