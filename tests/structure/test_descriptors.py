@@ -1,3 +1,6 @@
+import math
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -6,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphglass.graphs import GraphSet, canonical_graph_set
 from graphglass.structure import LTD_NAMES, profile
+from graphglass.structure.degrees import _variance, neighbour_degrees
 from graphglass.structure.motifs import bit_motifs, count_motifs, ordered_motifs
 
 
@@ -46,6 +50,38 @@ def test_every_descriptor_equals_networkx_or_listing(graph):
     assert got["core"].tolist() == list(nx.core_number(graph).values())
     assert got["triangles"].tolist() == list(nx.triangles(graph).values())
     assert got["four_cycles"].tolist() == four_cycles(graph)
+
+
+def hub_deviation(leaves: int, first: bool) -> np.ndarray:
+    """The neighbour-degree deviation of two joined hubs with so many leaves each, the hubs before or after them."""
+    hubs = np.array([0, 1]) if first else np.array([2 * leaves, 2 * leaves + 1])
+    others = np.arange(2 * leaves) + (2 if first else 0)
+    around = [hubs[1:], others[:leaves], hubs[:1], others[leaves:]]
+    ends = np.repeat(hubs, leaves)
+    degrees = np.ones(2 * leaves + 2, np.int64)
+    degrees[hubs] = leaves + 1
+    out = np.zeros((len(degrees), 5))
+    neighbours = np.concatenate([*around, ends] if first else [ends, *around]).astype(np.int32)
+    neighbour_degrees(np.concatenate([[0], np.cumsum(degrees)]), neighbours, out)
+    assert not out[others, 4].any()
+    return out[hubs, 4]
+
+
+def test_hubs_joined_to_hubs_have_a_finite_deviation_in_any_order():
+    leaves = 2_200_000  # products of the sums pass 2**63
+    exact = math.sqrt(Fraction(leaves**3, (leaves + 1) ** 2))  # of one value leaves + 1 and `leaves` ones
+    found = [*hub_deviation(leaves, True), *hub_deviation(leaves, False)]
+    assert found == [found[0]] * 4
+    assert found[0] == pytest.approx(exact, rel=1e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(1, 2**31 - 1), min_size=2, max_size=40))
+def test_variance_of_large_degrees_equals_exact_arithmetic(values):
+    total, squares = sum(values), sum(value**2 for value in values)
+    if squares < 2**63:
+        exact = Fraction(len(values) * squares - total**2, len(values) ** 2)
+        assert _variance(len(values), total, squares) == pytest.approx(float(exact), rel=1e-12)
 
 
 @settings(max_examples=30, deadline=None)

@@ -40,4 +40,17 @@ def neighbour_degrees(indptr: NDArray[np.int64], neighbours: NDArray[np.int32], 
         out[v, 1] = low
         out[v, 2] = total / degree
         out[v, 3] = high
-        out[v, 4] = np.sqrt((degree * squares - total * total) / (degree * degree)) if high > low else 0.0
+        out[v, 4] = np.sqrt(_variance(degree, total, squares)) if high > low else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _variance(count: int, total: int, squares: int) -> float:
+    """The population variance of `count` integers, from their sum and the sum of their squares."""
+    if float(count) * squares < 2.0**62:
+        return (count * squares - total * total) / (count * count)
+    # The products above would overflow at hubs joined to hubs. Sums around the floor of the mean stay below `squares`
+    # and are exact, so that the result depends on no order here either, and what is subtracted is below 1.
+    floor = total // count
+    rest = total - count * floor
+    around = squares - floor * total - floor * rest
+    return around / count - (rest / count) ** 2
