@@ -78,7 +78,7 @@ def test_model_map_and_references(client, normals):
     placed = client.get("/v1/map").json()
     assert placed["ids"] == list(normals.ids)
     listed = client.get("/v1/references", params={"offset": 5, "limit": 3}).json()
-    assert listed["total"] == 40
+    assert listed["total"] == listed["listed"] == 40
     assert [row["id"] for row in listed["references"]] == list(normals.ids[5:8])
 
 
@@ -163,3 +163,41 @@ def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring,
         for request in (client.get("/v1/references"), client.get("/v1/map")):
             assert request.status_code == 422
             assert "private summary" in request.json()["detail"]
+
+
+@pytest.mark.parametrize(("labels", "attributes"), [(None, 0), ((3, 8), 2)])
+def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, monkeypatch, labels, attributes):
+    from graphglass.detector.summary_detector import SummaryDetector
+    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release import release
+
+    public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
+    model = GLASS(epochs=1).fit(public)
+    ledger = Ledger.create(tmp_path / "ledger.db")
+    ledger.grant("site", epsilon=4, delta=1e-5)
+    private = private[private.sizes > 3]  # a single node is the same graph everywhere
+    summary = release(model, private, ledger=ledger, dataset="site", epsilon=4)
+    SummaryDetector.of(model, summary).save(tmp_path / "released")
+    scored = []
+    real = SummaryDetector.decision_function
+    monkeypatch.setattr(
+        SummaryDetector, "decision_function", lambda self, graphs: scored.append(real(self, graphs)) or scored[-1]
+    )
+    Service(tmp_path / "released").ready()
+    assert np.isfinite(scored).all()
+    assert len(scored) == 1
+
+
+def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals, tmp_path, monkeypatch, limits):
+    from graphglass.detector import estimator, large_references
+    from graphglass.report.page import report_page
+
+    for module in (estimator, large_references):
+        monkeypatch.setattr(module, "SAMPLE", 16)
+    large = GLASS.load(model).with_references(normals.structure_only())
+    large.save(tmp_path / "large")
+    with TestClient(create_app(Service(tmp_path / "large"), limits=limits)) as client:
+        assert client.get("/v1/model").json()["references"] == 40
+        listed = client.get("/v1/references").json()
+    assert (listed["total"], listed["listed"], len(listed["references"])) == (40, 16, 16)
+    assert "1 graphs against 40 normal references" in report_page(large, normals[:1].structure_only())

@@ -49,7 +49,9 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     threshold = _smallest_flagged(detector.decision_scores_, alpha)
     references = detector.references_
     plane = SphereMap.fit(references.codes)
-    places = plane.coordinates(detector.channel_embeddings(graphs))
+    # The map shows the codes that were scored; those of several domains are of structure alone.
+    scored = graphs.structure_only() if detector.scorer_.mixed else graphs
+    places = plane.coordinates(detector.channel_embeddings(scored))
     style = files("graphglass.report").joinpath("style.css").read_text(encoding="utf-8")
     history = detector.history_.loss
     summary = (
@@ -62,8 +64,9 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     plotted = sphere_map(plane.coordinates(references.codes), places, flagged, graphs.ids)
     about_scores = "Normal references (left out one at a time) in grey, the graphs of this report in colour."
     about_map = "The plane in which the references differ most; flagged graphs are red."
+    against = detector.scorer_.reference_count
     sections = [
-        f"<h1>{len(graphs)} graphs against {len(references)} normal references</h1><p>{escape(summary)}</p>",
+        f"<h1>{len(graphs)} graphs against {against} normal references</h1><p>{escape(summary)}</p>",
         f'<div class="pair"><div class="card"><h3>Scores</h3><p>{about_scores}</p>{histogram}</div>',
         f'<div class="card"><h3>Map of the sphere</h3><p>{about_map}</p>{plotted}</div></div>',
         f"<h2>Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}",

@@ -61,13 +61,14 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
         raise InputError(f"One graph is explained at a time, found {len(graph)} to read. {reasons}".strip())
     graph = service.completed(graph.without_labels())
     service.check(graph)
+    scored = service.comparable(graph)  # as /v1/score does; drawn is what was sent
     if service.detector is None:
-        contributions = service.contributions(graph)
+        contributions = service.contributions(scored)
         return schemas.ExplainAnswer(
             id=graph.ids[0], score=sum(contributions.values()), p_value=None, contributions=contributions,
             drawing=drawing(graph), neighbours=[], fields=[], place=None, rejected=rejected,
         )  # fmt: skip
-    told, place = service.explain(graph, request.neighbours, request.nodes)
+    told, place = service.explain(scored, request.neighbours, request.nodes)
     return schemas.ExplainAnswer(
         id=told.id,
         score=told.score,

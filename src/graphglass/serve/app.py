@@ -121,9 +121,11 @@ def create_app(
     async def list_references(
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100
     ) -> schemas.ReferenceAnswer:
-        """Ids and leave-one-out scores of the references."""
+        """Ids and leave-one-out scores of the references; of a very large set, those of the sample kept whole."""
         rows = service.references()
-        return schemas.ReferenceAnswer(total=len(rows), references=rows[offset : offset + limit])
+        return schemas.ReferenceAnswer(
+            total=service.reference_count, listed=len(rows), references=rows[offset : offset + limit]
+        )
 
     @app.post("/v1/references", status_code=201)
     async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:

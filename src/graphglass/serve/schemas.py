@@ -109,7 +109,10 @@ class MapAnswer(BaseModel):
 
 
 class ReferenceAnswer(BaseModel):
+    """A page of the ``listed`` references; scores are measured against ``total``, more where the set is indexed."""
+
     total: int
+    listed: int
     references: list[dict[str, str | float]]
 
 

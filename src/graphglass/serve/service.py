@@ -17,7 +17,9 @@ from graphglass.detector.explanation import Explanation
 from graphglass.detector.persistence import KIND
 from graphglass.detector.summary_detector import SummaryDetector
 from graphglass.errors import InputError, ServeError
+from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.network.schema import FeatureSchema
 from graphglass.scoring.calibration import conformal_p_values
 from graphglass.serve.audit import record_change
 from graphglass.sphere.projection import SphereMap
@@ -86,12 +88,18 @@ class Service:
 
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
-        if self.detector is not None:
-            self.detector.decision_function(self.detector.references_.graphs[0])
+        self.score(_triangle(self.views.schema) if self.detector is None else self.detector.references_.graphs[0])
 
     @property
     def fingerprint(self) -> str:
         return self._fingerprint
+
+    @property
+    def reference_count(self) -> int:
+        """References that scores are measured against, listed or not."""
+        if self.detector is None:
+            return self._summary.summary.references
+        return self.detector.scorer_.reference_count
 
     def facts(self) -> dict[str, Any]:
         """What `GET /v1/model` tells."""
@@ -108,7 +116,7 @@ class Service:
             "domain": views.domain,
             "text_encoder": views.text.fingerprint.name,
             "channels": self._channels(),
-            "references": self._summary.summary.references if detector is None else detector.scorer_.reference_count,
+            "references": self.reference_count,
             "private": detector is None,
             "statement": None if detector is not None else self._summary.summary.statement,
             "smallest_p_value": None if detector is None else 1 / (len(detector.references_) + 1),
@@ -140,6 +148,7 @@ class Service:
         return graphs[graphs.ids.index(identifier)]
 
     def references(self) -> list[dict[str, str | float]]:
+        """The references that are kept whole: all, or the sample of an indexed set."""
         detector = self._with_references("The list of references")
         pairs = zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True)
         return [{"id": name, "score": float(value)} for name, value in pairs]
@@ -180,3 +189,12 @@ class Service:
     def _summary(self) -> SummaryDetector:
         assert self.private is not None
         return self.private
+
+
+def _triangle(schema: FeatureSchema) -> GraphSet:
+    """A graph the model can read, for where no reference is at hand."""
+    labels = np.zeros(3, np.int64) if schema.labelled else None
+    attributes = np.zeros((3, len(schema.attribute_names))) if schema.attribute_names else None
+    return canonical_graph_set(
+        [3], [0, 1, 2], [1, 2, 0], node_labels=labels, attributes=attributes, attribute_names=schema.attribute_names
+    )

@@ -1,0 +1,63 @@
+"""A model of several domains compares by structure alone, whichever route a graph comes by."""
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from graphglass import GLASS, read_graphs
+from graphglass.report.page import report_page
+from graphglass.serve.app import create_app
+from graphglass.serve.service import Service
+
+
+@pytest.fixture(scope="module")
+def mixed(normals, make_graphs, tmp_path_factory):
+    """Saved after training on labelled molecules and on graphs with attributes."""
+    path = tmp_path_factory.mktemp("mixed") / "model"
+    GLASS(epochs=1).fit({"mol": normals, "other": make_graphs(12, seed=4, attributes=2)}).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def records(ring):
+    """One ring, plain and with everything a record may carry."""
+    plain = ring(7, "plain")
+    nodes = [{"id": i, "label": f"kind {i % 3}", "weight": 5.0 * i} for i in range(7)]
+    return [plain, {**plain, "id": "rich", "nodes": nodes}]
+
+
+def test_score_explain_and_map_agree(mixed, records, limits):
+    with TestClient(create_app(Service(mixed), limits=limits)) as client:
+        scores = [client.post("/v1/score", json={"graphs": [one]}).json()["results"][0]["score"] for one in records]
+        answers = [client.post("/v1/explain", json={"graphs": [one], "neighbours": 3}) for one in records]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    plain, rich = (answer.json() for answer in answers)
+    assert [plain["score"], rich["score"]] == pytest.approx(scores, abs=1e-9)
+    assert rich["score"] == pytest.approx(plain["score"], abs=1e-9)
+    assert rich["place"] == pytest.approx(plain["place"], abs=1e-9)
+    assert rich["neighbours"] == plain["neighbours"]
+    assert rich["drawing"]["labels"][:3] == ["kind 0", "kind 1", "kind 2"]  # drawn is what was sent
+
+
+def test_a_reference_lies_at_its_own_place_on_the_map(mixed, normals):
+    service = Service(mixed)
+    ids, places = service.reference_map()
+    for index in (0, 17):
+        _, place = service.explain(service.comparable(normals[index]), 1, False)
+        assert place == pytest.approx(places[ids.index(f"mol/{normals.ids[index]}")], abs=1e-5)
+
+
+def test_the_report_takes_graphs_of_any_domain(mixed, records):
+    page = report_page(GLASS.load(mixed), read_graphs(records[1:]))
+    assert "1 graphs against 52 normal references" in page
+
+
+def test_the_report_places_a_reference_on_itself(mixed, normals, monkeypatch):
+    """Labels must not move a graph on the map, since they do not move its score."""
+    seen = []
+    monkeypatch.setattr("graphglass.report.page.sphere_map", lambda *parts: seen.append(parts) or "")
+    detector = GLASS.load(mixed)
+    report_page(detector, normals[3])
+    references, places, *_ = seen[0]
+    index = detector.references_.graphs.ids.index(f"mol/{normals.ids[3]}")
+    np.testing.assert_allclose(places[0], references[index], atol=1e-5)
