@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,7 +103,10 @@ def test_saving_and_loading_keeps_every_score(name, fitted, queries, tmp_path):
     loaded = type(fitted(name)).load(folder)
     np.testing.assert_array_equal(loaded.decision_function(queries), fitted(name).decision_function(queries))
     assert loaded.get_params() == fitted(name).get_params()
-    assert {path.name for path in folder.iterdir()} == {"detector.json", "weights.safetensors"}
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[0] == "detector.json"
+    assert len(names) == 2
+    assert names[1].startswith("weights-")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -168,7 +173,7 @@ def test_misuse_is_named(normal, queries, tmp_path, make_graphs):
 def test_a_damaged_or_foreign_artifact_is_refused(normal, tmp_path):
     fitted = build("OCGIN", max_steps=1).fit(normal)
     folder = fitted.save(tmp_path / "saved")
-    with pytest.raises(ArtifactError, match="must hold format 1 of MUSE"):
+    with pytest.raises(ArtifactError, match="must hold format 2 of MUSE"):
         baselines.MUSE.load(folder)
     with pytest.raises(ArtifactError, match="no saved baseline"):
         baselines.OCGIN.load(tmp_path / "absent")
@@ -177,6 +182,34 @@ def test_a_damaged_or_foreign_artifact_is_refused(normal, tmp_path):
     with pytest.raises(ArtifactError, match="format 99"):
         baselines.OCGIN.load(folder)
     (folder / "detector.json").write_text(json.dumps(settings))
-    (folder / "weights.safetensors").write_bytes(b"\0" * 64)
+    (weights,) = folder.glob("weights-*")
+    weights.write_bytes(b"\0" * 64)
     with pytest.raises(ArtifactError, match="not those that were saved"):
         baselines.OCGIN.load(folder)
+    weights.unlink()
+    with pytest.raises(ArtifactError, match="lacks its weights"):
+        baselines.OCGIN.load(folder)
+
+
+@pytest.mark.parametrize("torn", ["detector.json", "weights"])
+def test_an_interrupted_save_keeps_the_one_before(normal, queries, tmp_path, monkeypatch, torn):
+    one, two = (build("OCGIN", max_steps=1, random_state=seed).fit(normal) for seed in (0, 1))
+    folder = one.save(tmp_path / "saved")
+    real = os.replace
+
+    def crash(source, target):
+        if Path(target).name.startswith(torn):
+            raise KeyboardInterrupt
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", crash)
+    with pytest.raises(KeyboardInterrupt):
+        two.save(folder)
+    monkeypatch.undo()
+    loaded = baselines.OCGIN.load(folder)
+    np.testing.assert_array_equal(loaded.decision_function(queries), one.decision_function(queries))
+    two.save(folder)
+    assert len(list(folder.iterdir())) == 2  # what the interrupted save left is gone
+    np.testing.assert_array_equal(
+        baselines.OCGIN.load(folder).decision_function(queries), two.decision_function(queries)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,21 @@ def test_insert_between_marks(tmp_path: Path) -> None:
     page.write_text("no marks")
     with pytest.raises(BenchError, match="no place for results"):
         insert("x", page)
+
+
+def test_an_interrupted_insert_keeps_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    before = page.read_text()
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        insert("new table\n", page)
+    assert page.read_text() == before
+    assert list(tmp_path.iterdir()) == [page]
 
 
 def test_pages_are_rebuilt_from_records(results: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 from graphglass.errors import GraphError, LimitError
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.json_lines import write_json_lines
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
@@ -160,3 +164,22 @@ def test_some_class_labels_are_no_class_labels(tmp_path: Path, caplog: pytest.Lo
     result = read(tmp_path, {**EDGE, "label": 1}, {"id": "b", "nodes": 1})
     assert result.graphs.labels is None
     assert "1 of 2 graphs have no class label" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["g.jsonl", "g.jsonl.gz"])
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    good = canonical_graph_set([2], [0], [1], attributes=[[1.0], [2.0]])
+    write_json_lines(good, path)
+    before = path.read_bytes()
+    bad = replace(concatenate([good, replace(good, ids=("b",))]), attributes=np.float32([[1], [2], [3], [np.nan]]))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json_lines(bad, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_compressed_lines_carry_the_name_of_their_file(tmp_path: Path) -> None:
+    write_json_lines(canonical_graph_set([2], [0], [1]), tmp_path / "g.jsonl.gz")
+    assert b"g.jsonl\0" in (tmp_path / "g.jsonl.gz").read_bytes()[:20]
+    assert len(read_graphs(tmp_path / "g.jsonl.gz")) == 1

@@ -23,6 +23,27 @@ def write(path: Path, **changes: list[Any]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("nodes", [None, "nodes.parquet"])
+def test_a_failed_write_keeps_the_old_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: str | None
+) -> None:
+    graphs, path = load_dataset("MUTAG"), tmp_path / "m.parquet"
+    second = None if nodes is None else tmp_path / nodes
+    write_parquet(graphs[:3], path, nodes=second)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    real, last = pq.write_table, "node" if nodes else "sources"
+
+    def full(table: pa.Table, where: Any) -> None:
+        real(table, where)
+        if last in table.column_names:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_parquet(graphs, path, nodes=second)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
 def test_the_bundled_molecules_come_back(tmp_path: Path) -> None:
     graphs = load_dataset("MUTAG")
     write_parquet(graphs, tmp_path / "m.parquet")

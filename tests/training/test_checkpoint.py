@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -50,7 +52,7 @@ def test_a_failed_write_keeps_the_old_checkpoint(tmp_path, saved, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoints.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ArtifactError, match="No space left"):
         checkpoints.write(tmp_path, saved)
     assert path.read_bytes() == before

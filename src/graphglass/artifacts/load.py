@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as from_safetensors
 
 from graphglass.artifacts.manifest import MANIFEST, MAPPED, Entry, Manifest, digest, file_digest
+from graphglass.atomic import replacing
 from graphglass.errors import ArtifactError, MissingExtraError
 from graphglass.graphs.columnar import cache_root
 
@@ -90,13 +90,8 @@ def _file(where: str, entry: Entry) -> Path:
 
 def _fetch(url: str, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with _open_url(url) as source, temporary.open("wb") as target:
-            shutil.copyfileobj(source, target, 2**20)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _open_url(url) as source, replacing(path) as temporary, temporary.open("wb") as target:
+        shutil.copyfileobj(source, target, 2**20)
 
 
 def _altered(where: str, entry: Entry, found: int) -> ArtifactError:

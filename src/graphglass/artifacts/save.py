@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,7 @@ from safetensors.numpy import save as to_safetensors
 
 from graphglass import __version__
 from graphglass.artifacts.manifest import MANIFEST, MAPPED, VERSION, Entry, Manifest, digest, file_digest
+from graphglass.atomic import replacing, write_whole
 from graphglass.errors import ArtifactError
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -53,7 +52,7 @@ def save_artifact(
             file = f"{role}-{sha256[:12]}.{suffix}"
             if not (directory / file).exists():
                 written.append(directory / file)
-            _write(directory / file, content)
+            write_whole(directory / file, content)
             entries[role] = Entry(file, len(content), sha256)
         for role, source in (files or {}).items():
             sha256 = file_digest(source)
@@ -63,7 +62,7 @@ def save_artifact(
                 _copy(source, directory / file)
             entries[role] = Entry(file, source.stat().st_size, sha256)
         manifest = Manifest(kind, VERSION, __version__, entries)
-        _write(directory / MANIFEST, manifest.to_json().encode())
+        write_whole(directory / MANIFEST, manifest.to_json().encode())
     except OSError as error:
         for leftover in written:
             leftover.unlink(missing_ok=True)
@@ -98,22 +97,6 @@ def _json(role: str, document: Any) -> bytes:
         raise ArtifactError(f"{role} cannot be written as JSON: {error}.") from error
 
 
-def _write(path: Path, content: bytes) -> None:
-    _put(path, BytesIO(content))
-
-
 def _copy(source: Path, path: Path) -> None:
-    with source.open("rb") as content:
-        _put(path, content)
-
-
-def _put(path: Path, content: IO[bytes]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            shutil.copyfileobj(content, file, 2**20)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with source.open("rb") as content, replacing(path) as temporary, temporary.open("wb") as file:
+        shutil.copyfileobj(content, file, 2**20)

@@ -17,11 +17,12 @@ from safetensors.torch import save as save_tensors
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
+from graphglass.atomic import write_whole
 from graphglass.baselines.batches import Batch, Inputs, InputSchema
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Network(nn.Module):
@@ -132,7 +133,6 @@ class DeepDetector(BaseEstimator):
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         weights = save_tensors({name: value.contiguous() for name, value in network.state_dict().items()})
-        (folder / "weights.safetensors").write_bytes(weights)
         settings = {
             "format": FORMAT,
             "method": type(self).__name__,
@@ -140,7 +140,13 @@ class DeepDetector(BaseEstimator):
             "schema": self.schema_.to_json(),
             "weights_sha256": hashlib.sha256(weights).hexdigest(),
         }
-        (folder / "detector.json").write_text(json.dumps(settings, indent=2) + "\n")
+        # The settings name the weights by their content, so that replacing them is what puts the whole save in force.
+        file = _weights_file(settings)
+        write_whole(folder / file, weights)
+        write_whole(folder / "detector.json", (json.dumps(settings, indent=2) + "\n").encode())
+        for stale in folder.glob("weights-*.safetensors"):
+            if stale.name != file:
+                stale.unlink(missing_ok=True)
         return folder
 
     @classmethod
@@ -149,12 +155,15 @@ class DeepDetector(BaseEstimator):
         folder = Path(path)
         try:
             settings = json.loads((folder / "detector.json").read_text())
-            weights = (folder / "weights.safetensors").read_bytes()
         except (OSError, ValueError) as error:
             raise ArtifactError(f"{folder} holds no saved baseline: {error}") from error
         if settings.get("format") != FORMAT or settings.get("method") != cls.__name__:
             found = f"format {settings.get('format')!r}, method {settings.get('method')!r}"
             raise ArtifactError(f"{folder} must hold format {FORMAT} of {cls.__name__}, found {found}.")
+        try:
+            weights = (folder / _weights_file(settings)).read_bytes()
+        except OSError as error:
+            raise ArtifactError(f"{folder} lacks its weights: {error}. Save the detector again.") from error
         if hashlib.sha256(weights).hexdigest() != settings["weights_sha256"]:
             raise ArtifactError(f"The weights in {folder} are not those that were saved. Save the detector again.")
         detector = cls(**settings["parameters"])
@@ -186,6 +195,10 @@ class DeepDetector(BaseEstimator):
                 fits, expected = isinstance(value, int) and value >= 1, "an integer of at least 1"
             if not fits:
                 raise ParameterError(type(self).__name__, name, expected, value)
+
+
+def _weights_file(settings: dict[str, Any]) -> str:
+    return f"weights-{settings['weights_sha256'][:12]}.safetensors"
 
 
 def _restore(network: nn.Module, state: dict[str, Tensor]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graphglass.atomic import write_whole
 from graphglass.bench.records import Results, result_folders
 from graphglass.bench.summary import summary_table
 from graphglass.bench.tables import METRIC_TITLES, folder_tables
@@ -19,7 +20,7 @@ def write_pages(root: str | Path) -> list[Path]:
             continue
         purpose = folder.purpose
         path = base / f"{purpose.benchmark}-{purpose.protocol}{'-flip' if purpose.flip else ''}.md"
-        path.write_text(_page(folder))
+        write_whole(path, _page(folder).encode())
         written.append(path)
     summaries = []
     for protocol in sorted({folder.purpose.protocol for folder in result_folders(base)}, reverse=True):
@@ -29,7 +30,7 @@ def write_pages(root: str | Path) -> list[Path]:
             continue  # a protocol without single-domain results has no summary
     if summaries:
         path = base / "summary.md"
-        path.write_text("# Single-domain results in short\n\n" + "\n".join(summaries))
+        write_whole(path, ("# Single-domain results in short\n\n" + "\n".join(summaries)).encode())
         written.append(path)
     return written
 

@@ -7,14 +7,13 @@ is replaced as a whole, so that an interruption leaves either the old records or
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from graphglass.atomic import write_whole
 from graphglass.errors import BenchError
 
 FORMAT = 1
@@ -67,7 +66,7 @@ class Results:
             raise BenchError(f"{path} is not empty and not a results folder (no {MANIFEST}). Choose another folder.")
         else:
             path.mkdir(parents=True, exist_ok=True)
-            _write(path / MANIFEST, json.dumps({"format": FORMAT, **asdict(purpose)}, indent=1) + "\n")
+            write_whole(path / MANIFEST, (json.dumps({"format": FORMAT, **asdict(purpose)}, indent=1) + "\n").encode())
         return cls(path, purpose)
 
     @classmethod
@@ -102,7 +101,8 @@ class Results:
         path = self._path(record["method"])
         with self._lock():
             old = path.read_text() if path.exists() else ""
-            _write(path, old + json.dumps(record, sort_keys=True, separators=(",", ":")) + "\n")
+            line = json.dumps(record, sort_keys=True, separators=(",", ":"))
+            write_whole(path, f"{old}{line}\n".encode())
 
     def _path(self, method: str) -> Path:
         return self.folder / f"{method}.jsonl"
@@ -153,17 +153,3 @@ def result_folders(root: str | Path) -> list[Results]:
 def cell_key(cell: Cell) -> tuple[tuple[str, str | int], ...]:
     """A cell as a value that can stand in a set."""
     return tuple(sorted(cell.items()))
-
-
-def _write(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

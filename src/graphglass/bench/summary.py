@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graphglass.atomic import write_whole
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.methods import in_table_order
@@ -65,9 +66,9 @@ def short_tables(root: str | Path, protocol: str = "minority", metric: str = "au
 def insert(text: str, page: str | Path) -> None:
     """Put `text` between the marks of a page, in place of what stood there."""
     path = Path(page)
-    content = path.read_text()
+    content = path.read_text(encoding="utf-8")
     before, mark, rest = content.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
         raise BenchError(f"{path} has no place for results: it needs the lines {BEGIN} and {END}.")
-    path.write_text(f"{before}{BEGIN}\n{text.rstrip()}\n{END}{after}")
+    write_whole(path, f"{before}{BEGIN}\n{text.rstrip()}\n{END}{after}".encode())

@@ -143,15 +143,10 @@ def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
 
 def write(path: Path, content: bytes) -> None:
     """Put the file there whole or not at all."""
-    import os
-
+    from graphglass.atomic import write_whole
     from graphglass.errors import InputError
 
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
+        write_whole(path, content)
     except OSError as error:
         raise InputError(f"Could not write {path}: {error}. Nothing was left behind.") from error
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -25,9 +25,10 @@ def info(
 
     detector = GLASS.load(model)
     if plot is not None:
+        from graphglass.atomic import write_whole
         from graphglass.report.charts import standalone_loss_curve
 
-        plot.write_text(standalone_loss_curve(detector.history_.loss), encoding="utf-8")
+        write_whole(plot, standalone_loss_curve(detector.history_.loss).encode())
     references, history = detector.references_.graphs, detector.history_
     facts = {
         "preset": detector.preset,

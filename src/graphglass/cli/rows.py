@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graphglass.atomic import replacing
 from graphglass.errors import InputError
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
@@ -22,21 +22,18 @@ def write_rows(columns: Mapping[str, Any], path: Path) -> None:
     import pyarrow as pa
 
     table = pa.table({name: list(values) for name, values in columns.items()})
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if path.suffix == ".csv":
-            import pyarrow.csv
+        with replacing(path) as temporary:
+            if path.suffix == ".csv":
+                import pyarrow.csv
 
-            pyarrow.csv.write_csv(table, temporary)
-        elif path.suffix == ".parquet":
-            import pyarrow.parquet
+                pyarrow.csv.write_csv(table, temporary)
+            elif path.suffix == ".parquet":
+                import pyarrow.parquet
 
-            pyarrow.parquet.write_table(table, temporary)
-        else:
-            with temporary.open("w", encoding="utf-8") as file:
-                file.writelines(json.dumps(row) + "\n" for row in table.to_pylist())
-        os.replace(temporary, path)
+                pyarrow.parquet.write_table(table, temporary)
+            else:
+                with temporary.open("w", encoding="utf-8") as file:
+                    file.writelines(json.dumps(row) + "\n" for row in table.to_pylist())
     except OSError as error:
         raise InputError(f"Could not write {path}: {error}. Nothing was left behind.") from error
-    finally:
-        temporary.unlink(missing_ok=True)

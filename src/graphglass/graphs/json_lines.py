@@ -9,9 +9,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
+from graphglass.atomic import replacing
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
@@ -148,11 +150,13 @@ def _refuse_constant(text: str) -> NoReturn:
 def write_json_lines(graphs: GraphSet, path: str | Path) -> None:
     """Write one record per graph; a name ending in ``.gz`` is compressed. :func:`read_graphs` gives the same graphs."""
     place = Path(path)
-    opened = gzip.open if place.suffix == ".gz" else open
-    with opened(place, "wt", encoding="utf-8") as out:
+    with replacing(place) as temporary, temporary.open("wb") as raw, ExitStack() as stack:
+        # Named after the file it becomes, not after the temporary one.
+        zipped = place.suffix == ".gz"
+        out = stack.enter_context(gzip.GzipFile(place.name, "wb", fileobj=raw)) if zipped else raw
         for record in json_records(graphs):
-            out.write(json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-            out.write("\n")
+            line = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            out.write(f"{line}\n".encode())
 
 
 def json_records(graphs: GraphSet) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from graphglass.atomic import replacing
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.csv_edges import read_node_table
 from graphglass.graphs.edge_table import read_edge_table
@@ -148,11 +149,14 @@ def write_parquet(graphs: GraphSet, path: str | Path, *, nodes: str | Path | Non
         and `nodes` the node table, for tools that want flat rows.
     """
     if nodes is None:
-        pq.write_table(_graph_table(graphs), path)
+        with replacing(Path(path)) as temporary:
+            pq.write_table(_graph_table(graphs), temporary)
         return
     edges, rows = edge_tables(graphs)
-    pq.write_table(edges, path)
-    pq.write_table(rows, nodes)
+    # Both are complete before either takes its place.
+    with replacing(Path(path)) as one, replacing(Path(nodes)) as two:
+        pq.write_table(edges, one)
+        pq.write_table(rows, two)
 
 
 def _graph_table(graphs: GraphSet) -> pa.Table:

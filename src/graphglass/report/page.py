@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass import __version__
+from graphglass.atomic import write_whole
 from graphglass.detector.estimator import GLASS
 from graphglass.detector.explanation import Explanation
 from graphglass.errors import InputError
@@ -30,14 +30,10 @@ def write_report(detector: GLASS, graphs: GraphSet, path: Path, *, alpha: float 
     if path.is_dir():
         raise InputError(f"{path} is a directory. Name a file for the report.")
     page = report_page(detector, graphs, alpha=alpha)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(page, encoding="utf-8")
-        os.replace(temporary, path)
+        write_whole(path, page.encode())
     except OSError as error:
         raise InputError(f"Could not write {path}: {error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> str:

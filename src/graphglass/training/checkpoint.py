@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from graphglass.atomic import replacing
 from graphglass.errors import ArtifactError
 from graphglass.training.config import TrainingConfig
 from graphglass.training.history import TrainingHistory
@@ -87,15 +87,11 @@ def write(folder: str | Path, checkpoint: Checkpoint) -> Path:
         "history": checkpoint.history.to_json(),
         "data": checkpoint.data,
     }
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_file(dict(checkpoint.tensors), temporary, metadata={"graphglass": json.dumps(header)})
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, path)
+        with replacing(path) as temporary:
+            save_file(dict(checkpoint.tensors), temporary, metadata={"graphglass": json.dumps(header)})
     except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
         raise ArtifactError(
             f"The checkpoint {path} could not be written: {error}. Check space and permissions."
         ) from error
