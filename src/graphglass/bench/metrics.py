@@ -38,7 +38,7 @@ def auroc(scores: ArrayLike, anomalous: ArrayLike) -> float:
 
 def auprc(scores: ArrayLike, anomalous: ArrayLike) -> float:
     """Average precision in percent: the area under the precision steps, anomalies positive."""
-    hits, alarms, _ = _curve(*_checked(scores, anomalous))
+    hits, alarms = _curve(*_checked(scores, anomalous))
     precision = hits / alarms
     steps = np.diff(np.concatenate([[0], hits])) / hits[-1]
     return float(100.0 * (steps * precision).sum())
@@ -47,7 +47,7 @@ def auprc(scores: ArrayLike, anomalous: ArrayLike) -> float:
 def fpr95(scores: ArrayLike, anomalous: ArrayLike) -> float:
     """False-positive rate in percent at the first threshold that catches 95% of the anomalies."""
     values, truth = _checked(scores, anomalous)
-    hits, alarms, _ = _curve(values, truth)
+    hits, alarms = _curve(values, truth)
     first = int(np.argmax(hits >= 0.95 * hits[-1] - 1e-9))
     return float(100.0 * (alarms[first] - hits[first]) / (~truth).sum())
 
@@ -73,14 +73,12 @@ def average_ranks(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return dict(zip(rows, ranks.tolist(), strict=True))
 
 
-def _curve(
-    values: NDArray[np.float64], truth: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _curve(values: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Anomalies caught and alarms raised at each distinct threshold, from the highest score down."""
     order = np.argsort(-values, kind="stable")
     ranked, labels = values[order], truth[order]
     ends = np.concatenate([np.flatnonzero(np.diff(ranked)), [len(ranked) - 1]])
-    return np.cumsum(labels)[ends], ends + 1, ranked[ends]
+    return np.cumsum(labels)[ends], ends + 1
 
 
 def _checked(scores: ArrayLike, anomalous: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -44,7 +44,7 @@ def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> Pertur
     """
     random = np.random.default_rng([seed, 0x9E37])
     kinds = _choose_kinds(graphs, random)
-    sources, targets = _undirected(graphs)
+    sources, targets, _ = graphs.edge_list()
     graph_of_edge = graphs.node_graph[sources]
     changes = np.maximum(1, np.round(strength * graphs.edge_counts)).astype(np.int64)
 
@@ -85,14 +85,6 @@ def _choose_kinds(graphs: GraphSet, random: np.random.Generator) -> NDArray[np.i
     if has_features:
         kinds[possible == 0] = _NOISE
     return kinds
-
-
-def _undirected(graphs: GraphSet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each edge once, ends as rows of the whole set."""
-    rows = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
-    columns = graphs.global_neighbours
-    once = rows < columns
-    return rows[once], columns[once]
 
 
 def _random_rank(groups: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:

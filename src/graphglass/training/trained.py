@@ -118,18 +118,6 @@ def encode_graphs(
     return rows
 
 
-def encode_codes(
-    trained: TrainedEncoder, graphs: GraphSet, profile: StructureProfile, *, schema: FeatureSchema | None = None
-) -> NDArray[np.float32]:
-    """Graph evidence codes of eq:graphcode before projection, float32 (graphs, 2 H + 11)."""
-    inputs = graph_inputs(graphs, profile, schema or trained.schema)
-    rows = np.zeros((len(graphs), trained.encoder.code_width), np.float32)
-    with torch.inference_mode():
-        for chosen, batch in encoding_batches(inputs, trained.config):
-            rows[chosen] = trained.exact.code(batch.double()).cpu().numpy()
-    return rows
-
-
 def encoding_batches(inputs: GraphInputs, config: TrainingConfig) -> Iterator[tuple[NDArray[np.int64], GraphInputs]]:
     """The graphs in order, cut by the edge budget."""
     order = np.arange(len(inputs))
