@@ -20,7 +20,7 @@ class Counts:
     keys : int64 (entries,)
         Pattern hashes, ascending within a graph.
     values : float32 (entries,)
-    totals : float32 (graphs,)
+    totals : float64 (graphs,)
     """
 
     offsets: NDArray[np.int64]
