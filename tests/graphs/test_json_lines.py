@@ -170,7 +170,7 @@ def test_some_class_labels_are_no_class_labels(tmp_path: Path, caplog: pytest.Lo
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     good = canonical_graph_set([2], [0], [1], attributes=[[1.0], [2.0]])
-    write_json_lines(good, path)
+    write_json_lines(replace(good, ids=("old",)), path)
     before = path.read_bytes()
     bad = replace(concatenate([good, replace(good, ids=("b",))]), attributes=np.float32([[1], [2], [3], [np.nan]]))
     with pytest.raises(ValueError, match="not JSON compliant"):
