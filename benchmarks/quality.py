@@ -21,7 +21,7 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +55,8 @@ GRID = {
     "size": (0.5, 1.0, 2.0),
     "structure": (0.0, 0.5, 1.0),
     "direction": (0.0, 0.5, 1.0),
-    "geometry": (0.0, 0.5, 1.0),
+    "geometry": (0.0, 0.5),
+    "attributes": (0.0, 0.5, 1.0),
 }
 Cell = tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]], NDArray[np.bool_]]
 
@@ -108,11 +109,23 @@ def shares(channels: list[str], weights: Mapping[str, float]) -> dict[str, float
     return {name: weights[family(name)] / sizes[family(name)] for name in channels}
 
 
-def fused(cell: Cell, weights: Mapping[str, float], *, without: str = "", bounded: bool = True) -> float:
+def fused(
+    cell: Cell, weights: Mapping[str, float], *, without: str = "", bounded: bool = True, open_ended: bool = True
+) -> float:
     distances, left_out, anomalous = cell
     heard = [name for name in distances if name != without and family(name) != without]
-    rule = fit_fusion({name: left_out[name] for name in heard}, weights=shares(heard, weights), bounded=bounded)
+    rule = fit_fusion(
+        {name: left_out[name] for name in heard},
+        weights=shares(heard, weights),
+        bounded=bounded,
+        open_ended=training_free(heard) if open_ended else (),
+    )
     return auroc(np.sum(list(rule.contributions(distances).values()), axis=0), anomalous)
+
+
+def training_free(channels: Iterable[str]) -> list[str]:
+    """The channels that count in full past the farthest reference."""
+    return [name for name in channels if family(name) not in ("graph", "text")]
 
 
 def table(cells: Mapping[tuple[str, str, int], Cell], score: Callable[[Cell], float]) -> dict[str, NDArray]:
@@ -180,6 +193,7 @@ def report(cache: Path, out: Path, seeds: range) -> None:
     equal = dict.fromkeys(GRID, 1.0)
     other = {
         "linear fusion": table(cells, lambda cell: fused(cell, weights, bounded=False)),
+        "bounded past the farthest reference": table(cells, lambda cell: fused(cell, weights, open_ended=False)),
         "equal family weights": table(cells, lambda cell: fused(cell, equal)),
     }
     ablation = {f"without {part}": difference(default, scores) for part, scores in removed.items()}
@@ -249,7 +263,7 @@ def tuning(cells: Mapping[tuple[str, str, int], Cell], default: dict[str, NDArra
 
 def _units(cell: Cell) -> tuple[dict[str, NDArray], NDArray]:
     distances, left_out, anomalous = cell
-    rule = fit_fusion(left_out, weights=dict.fromkeys(left_out, 1.0), bounded=True)
+    rule = fit_fusion(left_out, weights=dict.fromkeys(left_out, 1.0), bounded=True, open_ended=left_out)
     return rule.contributions(distances), anomalous
 
 
@@ -419,7 +433,7 @@ def fitted(references: Evidence) -> Callable[[Evidence], NDArray]:
     for channel in channels:
         channel.fit(references)
     left_out = {channel.name: channel.leave_one_out() for channel in channels}
-    rule = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
+    rule = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=left_out)
 
     def score(queries: Evidence) -> NDArray:
         parts = rule.contributions({channel.name: channel.distances(queries)[0] for channel in channels})

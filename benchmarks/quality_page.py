@@ -30,6 +30,7 @@ def main() -> None:
     parts = {
         "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(),
         "trained": trained(), "alarms": alarms(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
+        "planted": planted(),
     }  # fmt: skip
     for name, lines in parts.items():
         pattern = rf"<!-- {name} -->.*?<!-- end -->"
@@ -141,12 +142,18 @@ def perturbed() -> list[str]:
     return table(["weights", "minority", "flip"], rows)
 
 
+def planted() -> list[str]:
+    rows = [[kind, *(f"{value:.1f}" for value in values.values())] for kind, values in read("planted.json").items()]
+    return table(["what is changed", "default", "without `attributes`", "without the open end"], rows)
+
+
 def transfer() -> list[str]:
     found = read("transfer.json")
     titles = {
         "zero-shot": "zero-shot, source references only",
         "fewer edges": "no references: fewer edges are more anomalous",
         "eight-shot": "eight target references",
+        "eight joined": "the same joined to the source's references",
     }
     rows = [[title, *(f"{found[d]['average'][key]:.1f}" for d in DIRECTIONS)] for key, title in titles.items()]
     records = Results.open("results/transfer/minority").records("glass")

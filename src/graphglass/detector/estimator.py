@@ -45,8 +45,8 @@ class GLASS(BaseEstimator):
     Parameters
     ----------
     preset : {"default", "paper"}, default="default"
-        ``paper`` follows the GLASS paper in every setting. ``default`` adds structural channels against the same
-        references.
+        ``paper`` follows the GLASS paper in every setting but the text encoder: ask for its own, once downloaded, by
+        ``encoder="Qwen/Qwen3-Embedding-8B"``. ``default`` adds structural channels against the same references.
     encoder, slices, k, scorer, normalisation, epochs, learning_rate, prototypes : optional
         Overrides of the preset (see :class:`graphglass.detector.settings.Settings`).
     domain : str, default="graph"
@@ -373,8 +373,7 @@ class GLASS(BaseEstimator):
         """Every setting this detector would fit with: the preset and the caller's own choices."""
         if not 0 < self.contamination <= 0.5:
             raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
-        params: Mapping[str, Any] = self.get_params()
-        return resolve(**{name: value for name, value in params.items() if name not in {"domain", "contamination"}})
+        return resolve(**self.get_params())
 
     def _keep(self, views: Views, settings: Settings, hashes: frozenset[str]) -> None:
         self.views_, self.settings_, self.training_hashes_ = views, settings, hashes

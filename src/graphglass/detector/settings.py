@@ -28,7 +28,7 @@ class Settings:
     normalisation : {"graph", "reference", "both"}
         How node features are scaled before the network reads them (eq:canon is ``graph``).
     epochs : int or None
-        Passes over the references; the last one is always the one used. None asks for about :attr:`steps` batches.
+        Passes over the references; the last one is always the one used. None asks for about :data:`STEPS` batches.
     learning_rate, prototypes
         Graph-side training.
     """

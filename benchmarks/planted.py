@@ -1,0 +1,194 @@
+"""Which kinds of planted anomalies the default's training-free channels hear, and what their newest parts add.
+
+    python benchmarks/planted.py --out results/quality/planted.json
+
+Normal graphs are random trees, preferential-attachment and small-world graphs of 14 to 33 nodes, with attributes that
+resemble the neighbours', with labels, with both or with neither. An anomaly is such a graph changed in one way. No
+dataset is read, so none can be tuned to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from graphglass import read_graphs
+from graphglass.bench.metrics import auroc
+from graphglass.scoring.default_channels import default_weights, training_free_channels
+from graphglass.scoring.evidence import Evidence
+from graphglass.scoring.fusion import fit_fusion
+from graphglass.structure.profile import profile
+
+SHAPES: dict[str, Callable[[int, int], nx.Graph]] = {
+    "tree": lambda n, seed: nx.random_labeled_tree(n, seed=seed),
+    "preferential attachment": lambda n, seed: nx.barabasi_albert_graph(n, 2, seed=seed),
+    "small world": lambda n, seed: nx.connected_watts_strogatz_graph(n, 4, 0.15, seed=seed),
+}
+FEATURES = ((3, False), (1, False), (8, True), (0, True), (0, False))  # attributes, labels
+REFERENCES = (60, 300)
+TESTED = 60  # normal graphs, and as many anomalies of each kind
+Change = Callable[[nx.Graph, Generator], nx.Graph]
+
+
+def normal(shape: str, attributes: int, labels: bool, rng: Generator) -> nx.Graph:
+    graph = SHAPES[shape](int(rng.integers(14, 34)), int(rng.integers(2**30)))
+    adjacency = nx.to_numpy_array(graph)
+    drawn = rng.normal(size=(len(graph), max(attributes, 1)))
+    smooth = (drawn + adjacency @ drawn / adjacency.sum(axis=1, keepdims=True)) / 2
+    names = rng.choice(4, size=len(graph), p=[0.4, 0.3, 0.2, 0.1])
+    for node in graph:
+        if attributes:
+            graph.nodes[node]["x"] = smooth[node].tolist()
+        if labels:
+            graph.nodes[node]["label"] = int(names[node])
+    return graph
+
+
+def with_values(change: Callable[[NDArray, Generator], NDArray]) -> Change:
+    """A change of the attribute table."""
+
+    def apply(graph: nx.Graph, rng: Generator) -> nx.Graph:
+        values = change(np.array([graph.nodes[node]["x"] for node in graph]), rng)
+        for node, row in zip(graph, values, strict=True):
+            graph.nodes[node]["x"] = row.tolist()
+        return graph
+
+    return apply
+
+
+def level(values: NDArray, rng: Generator) -> NDArray:
+    values[:, 0] += 1
+    return values
+
+
+def spread(values: NDArray, rng: Generator) -> NDArray:
+    values[:, 0] *= 1.7
+    return values
+
+
+def one_node(values: NDArray, rng: Generator) -> NDArray:
+    values[rng.integers(len(values)), 0] += 8
+    return values
+
+
+def more_of_a_rare_label(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    for node in graph:
+        if rng.random() < 0.3:
+            graph.nodes[node]["label"] = 3
+    return graph
+
+
+def labels_by_degree(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    names = sorted(nx.get_node_attributes(graph, "label").values())
+    nx.set_node_attributes(graph, dict(zip(sorted(graph, key=graph.degree), names, strict=True)), "label")
+    return graph
+
+
+def unseen_label(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    graph.nodes[int(rng.integers(len(graph)))]["label"] = 9
+    return graph
+
+
+def random_edges(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    other = nx.gnm_random_graph(len(graph), graph.number_of_edges(), seed=int(rng.integers(2**30)))
+    nx.set_node_attributes(other, dict(graph.nodes(data=True)))
+    return other
+
+
+def clique_of_five(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    graph.add_edges_from(itertools.combinations(rng.choice(len(graph), 5, replace=False).tolist(), 2))
+    return graph
+
+
+def twice_the_size(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    double = nx.disjoint_union(graph, graph)
+    double.add_edge(0, len(graph))
+    return double
+
+
+def hub(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    graph.add_edges_from((0, node) for node in range(1, len(graph)) if rng.random() < 0.6)
+    return graph
+
+
+def ring_of_six(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    count = len(graph)
+    for place in range(6):
+        graph.add_node(count + place, **graph.nodes[int(rng.integers(count))])
+    nx.add_cycle(graph, range(count, count + 6))
+    graph.add_edge(0, count)
+    return graph
+
+
+KINDS: dict[str, tuple[str, Change]] = {
+    "an attribute's level": ("attributes", with_values(level)),
+    "an attribute's spread": ("attributes", with_values(spread)),
+    "attributes moved to other nodes": ("attributes", with_values(lambda values, rng: rng.permutation(values))),
+    "one node's attribute": ("attributes", with_values(one_node)),
+    "more of a rare label": ("labels", more_of_a_rare_label),
+    "labels sorted by degree": ("labels", labels_by_degree),
+    "one label never seen": ("labels", unseen_label),
+    "random edges": ("", random_edges),
+    "a clique of five": ("", clique_of_five),
+    "twice the size": ("", twice_the_size),
+    "a hub": ("", hub),
+    "a ring of six": ("", ring_of_six),
+}
+
+
+def evidence(graphs: list[nx.Graph]) -> Evidence:
+    read = read_graphs(graphs)
+    return Evidence(read, profile(read), {})
+
+
+def measure() -> dict[str, dict[str, float]]:
+    """AUROC by kind of anomaly under the default, without the attribute channel, and with bounded channels."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for shape, count, (attributes, labels) in itertools.product(SHAPES, REFERENCES, FEATURES):
+        rng = np.random.default_rng(7)
+        references = evidence([normal(shape, attributes, labels, rng) for _ in range(count)])
+        channels = training_free_channels()
+        for channel in channels:
+            channel.fit(references)
+        left_out = {channel.name: channel.leave_one_out() for channel in channels}
+        weights = default_weights(channels)
+        rules = {
+            "default": fit_fusion(left_out, weights=weights, bounded=True, open_ended=left_out),
+            "without attribute values": fit_fusion(
+                left_out, weights={**weights, "attributes": 0.0}, bounded=True, open_ended=left_out
+            ),
+            "bounded": fit_fusion(left_out, weights=weights, bounded=True),
+        }
+        tested = [normal(shape, attributes, labels, rng) for _ in range(TESTED)]
+        for kind, (needs, change) in KINDS.items():
+            if (needs == "attributes" and not attributes) or (needs == "labels" and not labels):
+                continue
+            changed = [change(normal(shape, attributes, labels, rng), rng) for _ in range(TESTED)]
+            queries = evidence([*tested, *changed])
+            distances = {channel.name: channel.distances(queries)[0] for channel in channels}
+            for name, rule in rules.items():
+                score = np.sum(list(rule.contributions(distances).values()), axis=0)
+                values = found.setdefault(kind, {}).setdefault(name, [])
+                values.append(auroc(score, np.arange(len(queries)) >= TESTED))
+        print(shape, count, attributes, labels, flush=True)
+    return {kind: {name: round(float(np.mean(values)), 1) for name, values in found[kind].items()} for kind in KINDS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("results/quality/planted.json"))
+    out = parser.parse_args().out
+    out.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
+    print(out)
+
+
+if __name__ == "__main__":
+    main()
