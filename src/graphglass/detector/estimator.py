@@ -46,7 +46,7 @@ class GLASS(BaseEstimator):
     ----------
     preset : {"default", "paper"}, default="default"
         ``paper`` follows the GLASS paper in every setting but the text encoder: ask for its own, once downloaded, by
-        ``encoder="Qwen/Qwen3-Embedding-8B"``. ``default`` adds structural channels against the same references.
+        ``encoder="Qwen/Qwen3-Embedding-0.6B"``. ``default`` adds structural channels against the same references.
     encoder, slices, k, scorer, normalisation, epochs, learning_rate, prototypes : optional
         Overrides of the preset (see :class:`graphglass.detector.settings.Settings`).
     domain : str, default="graph"
