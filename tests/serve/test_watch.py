@@ -1,8 +1,10 @@
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
+from graphglass.errors import InputError
 from graphglass.graphs.json_lines import json_records
-from graphglass.serve.line_sources import directory_lines
+from graphglass.serve.line_sources import MOST_AT_ONCE, directory_lines, stream_lines
 
 
 def _text(records):
@@ -74,6 +77,72 @@ def test_files_that_come_and_grow(tmp_path):
     assert [(line.source, line.content) for line in next(batches)] == [("b.jsonl", b"four\n")]
     (tmp_path / "b.jsonl").write_bytes(b"four\nlast without an end")
     assert [line.content for line in next(batches)] == [b"last without an end"]
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_half_a_line_of_a_file_that_grows_while_it_is_read_is_left(tmp_path, monkeypatch, once):
+    """The size is looked at first and the lines are read later; a writer may come in between."""
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b"one\ntw")
+    real = Path.open
+    # The first look of several takes no line without an end; the second would, since the file was at rest.
+    written = iter([b"o, but not"] if once else [b"", b"o, but not", b" yet\n"])
+
+    def grown(self, *arguments):
+        with real(self, "ab") as writer:
+            writer.write(next(written))
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Path, "open", grown)
+    batches = directory_lines(tmp_path, poll=0.01, once=once, longest=100)
+    assert [line.content for line in next(batches)] == [b"one\n"]
+    if once:
+        assert list(batches) == []
+    else:
+        assert [line.content for line in next(batches)] == [b"two, but not yet\n"]
+
+
+def test_a_file_is_at_rest_only_after_a_poll(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_bytes(b"one\ntw")
+    naps = []
+    monkeypatch.setattr("graphglass.serve.line_sources.time.sleep", naps.append)
+    batches = directory_lines(tmp_path, poll=0.5, once=False, longest=100)
+    assert [line.content for line in next(batches)] == [b"one\n"]
+    assert [line.content for line in next(batches)] == [b"tw"]
+    assert naps == [0.5]
+
+
+class Torn(io.BytesIO):
+    """An input that fails after its last line."""
+
+    def __init__(self, content, error):
+        super().__init__(content)
+        self.error = error
+
+    def readline(self, *arguments):
+        line = super().readline(*arguments)
+        if not line:
+            raise self.error
+        return line
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("error", "raised"), [(OSError(5, "Input/output error"), InputError), (ValueError(), ValueError)]
+)
+def test_an_input_that_fails_ends_the_watch_after_its_lines(error, raised):
+    lines = []
+    with pytest.raises(raised):
+        lines.extend(line for batch in stream_lines(Torn(b"x\n" * 600, error), 100) for line in batch)
+    assert [line.number for line in lines] == list(range(1, 601))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("count", [0, 1, MOST_AT_ONCE, MOST_AT_ONCE + 1])
+def test_a_stream_ends_with_its_last_line(count):
+    batches = list(stream_lines(io.BytesIO(b"x\n" * count), 100))
+    assert sum(map(len, batches)) == count
+    assert all(1 <= len(batch) <= MOST_AT_ONCE for batch in batches)
 
 
 def test_every_line_is_answered_at_once_and_an_interrupt_ends_cleanly(model, ring):

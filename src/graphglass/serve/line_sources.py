@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from graphglass.errors import InputError
+
 MOST_AT_ONCE = 256
 
 
@@ -28,26 +30,32 @@ def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
     A thread reads on while lines are being worked on; it stops at a bounded lead, so that a fast writer waits. A line
     past ``longest`` bytes comes in pieces, none of which is a record.
     """
-    waiting: queue.Queue[Line | None] = queue.Queue(maxsize=4 * MOST_AT_ONCE)
+    waiting: queue.Queue[Line | Exception | None] = queue.Queue(maxsize=4 * MOST_AT_ONCE)
 
     def read() -> None:
-        for number, content in enumerate(iter(lambda: stream.readline(longest), b""), start=1):
-            waiting.put(Line("input", number, content))
-        waiting.put(None)
+        end = None
+        try:
+            for number, content in enumerate(iter(lambda: stream.readline(longest), b""), start=1):
+                waiting.put(Line("input", number, content))
+        except Exception as error:
+            end = error  # raised where the lines are waited for: nobody looks at this thread
+        waiting.put(end)
 
     threading.Thread(target=read, daemon=True, name="lines").start()
-    while (line := waiting.get()) is not None:
-        lines: list[Line] = [line]
-        ended = False
+    while isinstance(item := waiting.get(), Line):
+        lines = [item]
         while len(lines) < MOST_AT_ONCE and not waiting.empty():
-            following = waiting.get()
-            ended = following is None
-            if following is None:
+            item = waiting.get()
+            if not isinstance(item, Line):
                 break
-            lines.append(following)
+            lines.append(item)
         yield lines
-        if ended:
-            return
+        if not isinstance(item, Line):
+            break
+    if isinstance(item, OSError):
+        raise InputError(f"The input cannot be read any further: {item}. What was read is scored.") from item
+    if isinstance(item, Exception):
+        raise item
 
 
 def directory_lines(directory: Path, *, poll: float, once: bool, longest: int) -> Iterator[list[Line]]:
@@ -58,15 +66,11 @@ def directory_lines(directory: Path, *, poll: float, once: bool, longest: int) -
     places: dict[str, tuple[int, int]] = {}  # file -> (bytes taken, lines taken)
     sizes: dict[str, int] = {}
     while True:
-        found = False
         for path in sorted(directory.glob("*.jsonl")):
-            for lines in _new_lines(path, places, sizes, whole=once, longest=longest):
-                found = True
-                yield lines
+            yield from _new_lines(path, places, sizes, whole=once, longest=longest)
         if once:
             return
-        if not found:
-            time.sleep(poll)
+        time.sleep(poll)  # also after lines were found: a file is at rest only if there was time to write
 
 
 def _new_lines(
@@ -83,7 +87,9 @@ def _new_lines(
             file.seek(place)
             lines: list[Line] = []
             while content := file.readline(longest):
-                if not content.endswith(b"\n") and len(content) < longest and not rested:
+                unfinished = not content.endswith(b"\n") and len(content) < longest
+                # Past the size that was seen to rest, a writer is in the middle of a line.
+                if unfinished and not (rested and place + len(content) == size):
                     break
                 place, number = place + len(content), number + 1
                 lines.append(Line(path.name, number, content))
