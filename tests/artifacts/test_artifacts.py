@@ -4,6 +4,7 @@ import os
 import numpy as np
 import pytest
 
+from graphglass.artifacts import load
 from graphglass.artifacts.load import load_artifact
 from graphglass.artifacts.manifest import MANIFEST
 from graphglass.artifacts.save import save_artifact
@@ -102,3 +103,25 @@ def test_a_full_disk_keeps_the_state_before(tmp_path, monkeypatch):
 def test_a_url_reads_the_same(tmp_path):
     save(tmp_path / "m")
     assert load_artifact(f"file://{tmp_path}/m", "model").tensors["weights"]["w"].tolist() == [1, 1, 1]
+
+
+def test_a_save_while_reading_gives_the_new_state(tmp_path, monkeypatch):
+    """The reader holds the old manifest when its files go."""
+    save(tmp_path / "m", 1.0)
+    real, values = load._read, [2.0, 3.0]
+
+    def read(where, name):
+        content = real(where, name)
+        if name == MANIFEST and values:
+            save(tmp_path / "m", values.pop(0))
+        return content
+
+    monkeypatch.setattr(load, "_read", read)
+    assert load_artifact(tmp_path / "m", "model").tensors["weights"]["w"][0] == 3
+
+
+def test_a_file_that_is_gone_is_told(tmp_path):
+    manifest = save(tmp_path / "m")
+    (tmp_path / "m" / manifest.entries["weights"].file).unlink()
+    with pytest.raises(ArtifactError, match="incomplete"):
+        load_artifact(tmp_path / "m", "model")

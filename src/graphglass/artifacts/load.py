@@ -32,7 +32,19 @@ class Artifact:
 def load_artifact(path: str | Path, kind: str) -> Artifact:
     """Load and verify. ``path`` is a local directory or a URL that fsspec can read (``s3://``, ``memory://``, ...)."""
     where = str(path).rstrip("/")
-    manifest = Manifest.from_json(_read(where, MANIFEST), kind=kind, where=where)
+    found = _read(where, MANIFEST)
+    while True:
+        try:
+            return _load(where, Manifest.from_json(found, kind=kind, where=where))
+        except ArtifactError:
+            # A save in the meantime removes the files of the manifest read before it; the new ones are whole.
+            newer = _read(where, MANIFEST)
+            if newer == found:
+                raise
+            found = newer
+
+
+def _load(where: str, manifest: Manifest) -> Artifact:
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
     documents: dict[str, Any] = {}
     files: dict[str, Path] = {}
