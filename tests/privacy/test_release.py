@@ -46,6 +46,14 @@ def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
     ledger.check(loaded)
 
 
+def test_a_summary_is_as_large_as_the_documentation_says(model, graphs, make_graphs, ledger):
+    bare, mixed = (release(model, graphs, ledger=ledger, dataset="clinic", epsilon=1.0, source=source)
+                   for source in (None, make_graphs([30, 31, 32])))  # fmt: skip
+    assert bare.total.nbytes == 8192
+    assert 10_000 < len(bare.to_bytes()) < 11_500
+    assert 8192 <= len(mixed.to_bytes()) - len(bare.to_bytes()) < 8500
+
+
 def test_noise_has_the_promised_size(model, graphs, ledger):
     """Sixteen default releases, 16,384 draws in units of sigma; a bound of five standard errors fails once in 10^6."""
     draws = []
