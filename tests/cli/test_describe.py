@@ -62,7 +62,7 @@ def test_output_replaces_a_file_and_refuses_a_directory(graphs, tmp_path):
     assert file.read_text().startswith('{"id": "triangle"')
     with pytest.raises(InputError, match="directory"):
         call(graphs, "--format", "json", "-o", tmp_path)
-    with pytest.raises(InputError, match="Nothing was left behind"):
+    with pytest.raises(InputError, match="does not exist"):
         call(graphs, "--format", "json", "-o", tmp_path / "missing" / "out.json")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["graphs.jsonl", "out.json"]
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, write_json_lines
 from graphglass.cli.app import app
+from graphglass.errors import InputError
 
 
 def glass(*arguments):
@@ -61,6 +62,56 @@ def test_score_writes_rows_in_input_order(place, queries, suffix):
 def test_score_against_other_references(place):
     here = glass("score", place / "model", place / "queries.jsonl", "--references", place / "queries.jsonl", "--top", 1)
     assert here.exit_code == 0, here.output
+
+
+def test_score_refuses_values_out_of_range(place):
+    for option, value in (("--alpha", 5), ("--alpha", -0.1), ("--top", -3)):
+        result = glass("score", place / "model", place / "queries.jsonl", option, value)
+        assert result.exit_code == 2
+        assert option in result.stderr
+
+
+def test_score_says_when_too_few_references_can_flag_anything(place, normals, tmp_path):
+    write_json_lines(normals[:5], tmp_path / "five.jsonl")
+    command = ("score", place / "model", place / "queries.jsonl", "--references", tmp_path / "five.jsonl")
+    told = glass(*command)
+    assert "0 flagged" in told.stdout
+    assert (
+        "no graph can be flagged at 0.05 with 5 references: the smallest p-value is 0.167; "
+        "give at least 19 references or --alpha 0.2"
+    ) in told.stderr
+    assert "no graph can be flagged" not in glass(*command, "--alpha", 0.2).stderr
+    assert "no graph can be flagged" not in glass("score", place / "model", place / "queries.jsonl").stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_score_refuses_a_place_it_cannot_write_before_any_work(place, tmp_path, monkeypatch, option):
+    monkeypatch.setattr(GLASS, "load", lambda *_: pytest.fail("worked first"))
+    name = "scores.csv" if option == "-o" else "report.html"
+    (tmp_path / "file").write_text("")
+    (tmp_path / name).mkdir()
+    for path, trouble in (
+        (tmp_path / "page.pdf", "another ending"),
+        (tmp_path / name, "is a directory"),
+        (tmp_path / "absent" / name, "does not exist"),
+        (tmp_path / "file" / name, "is a file, not a folder"),
+    ):
+        result = glass("score", place / "model", place / "queries.jsonl", option, path)
+        assert isinstance(result.exception, InputError), result.output
+        assert str(path) in str(result.exception)
+        assert trouble in str(result.exception)
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_failed_write_names_the_file_asked_for(place, tmp_path, monkeypatch, option):
+    def full(source, target):
+        raise OSError(28, "No space left on device", source)
+
+    monkeypatch.setattr("os.replace", full)
+    path = tmp_path / ("scores.parquet" if option == "-o" else "report.html")
+    result = glass("score", place / "model", place / "queries.jsonl", option, path)
+    assert str(result.exception) == f"Could not write {path}: No space left on device. Nothing was left behind."
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_report_is_one_self_contained_file(place):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
+from graphglass.cli.output import refuse_unless_writable, write_file
 from graphglass.cli.reading import STRICT, read_and_report
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def describe(
         raise InputError("Several files are described with --cluster local; without it, name one.")
     if output is None and format is Format.parquet:
         raise InputError("A Parquet table needs a file. Name one with -o FILE.")
-    if output is not None and output.is_dir():
-        raise InputError(f"{output} is a directory. Name a file to write to.")
+    if output is not None:
+        refuse_unless_writable(output)
     from graphglass.structure.columns import profile_columns
     from graphglass.structure.profile import profile
 
@@ -76,9 +77,9 @@ def describe(
         show(columns, rows if output is None else len(read), output)
     elif format is Format.json:
         content = json_lines(columns)
-        write(output, content.encode()) if output else typer.echo(content, nl=False)
+        write_file(output, content.encode()) if output else typer.echo(content, nl=False)
     elif output is not None:
-        write(output, parquet(columns))
+        write_file(output, parquet(columns))
     if output is not None:
         typer.echo(f"Wrote {len(read)} graphs to {output}.", err=True)
 
@@ -124,7 +125,7 @@ def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
         plain = literal_console(file=text, width=160)
         plain.print(profile_table(columns, rows))
         plain.print(summary, highlight=False)
-        write(output, text.getvalue().encode())
+        write_file(output, text.getvalue().encode())
 
 
 def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
@@ -139,14 +140,3 @@ def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
         mark = "*" if columns["estimated"][i] else ""
         table.add_row(columns["id"][i] + mark, *(f"{columns[name][i]:.4g}" for name in SHOWN))
     return table
-
-
-def write(path: Path, content: bytes) -> None:
-    """Put the file there whole or not at all."""
-    from graphglass.atomic import write_whole
-    from graphglass.errors import InputError
-
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise InputError(f"Could not write {path}: {error}. Nothing was left behind.") from error

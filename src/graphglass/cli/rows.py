@@ -7,33 +7,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphglass.atomic import replacing
-from graphglass.errors import InputError
+from graphglass.cli.output import refuse_unless_writable, write_file
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
 
 
 def write_rows(columns: Mapping[str, Any], path: Path) -> None:
     """Write equally long columns in the format the suffix names; the file appears whole or not at all."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(f"Results are written to {', '.join(SUFFIXES)}; {path} has another ending.")
-    if path.is_dir():
-        raise InputError(f"{path} is a directory. Name a file to write to.")
+    refuse_unless_writable(path, SUFFIXES)
     import pyarrow as pa
 
     table = pa.table({name: list(values) for name, values in columns.items()})
-    try:
-        with replacing(path) as temporary:
-            if path.suffix == ".csv":
-                import pyarrow.csv
+    if path.suffix == ".jsonl":
+        write_file(path, "".join(json.dumps(row) + "\n" for row in table.to_pylist()).encode())
+        return
+    # To memory first: Arrow's own errors would name the temporary file.
+    buffer = pa.BufferOutputStream()
+    if path.suffix == ".csv":
+        import pyarrow.csv
 
-                pyarrow.csv.write_csv(table, temporary)
-            elif path.suffix == ".parquet":
-                import pyarrow.parquet
+        pyarrow.csv.write_csv(table, buffer)
+    else:
+        import pyarrow.parquet
 
-                pyarrow.parquet.write_table(table, temporary)
-            else:
-                with temporary.open("w", encoding="utf-8") as file:
-                    file.writelines(json.dumps(row) + "\n" for row in table.to_pylist())
-    except OSError as error:
-        raise InputError(f"Could not write {path}: {error}. Nothing was left behind.") from error
+        pyarrow.parquet.write_table(table, buffer)
+    write_file(path, buffer.getvalue().to_pybytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,8 +38,8 @@ def score(
     zero_shot: Annotated[
         bool, typer.Option("--zero-shot", help="Queries of another domain: compare by structure alone.")
     ] = False,
-    alpha: Annotated[float, typer.Option(help="Flag graphs whose p-value is at most this.")] = 0.05,
-    top: Annotated[int, typer.Option(help="Rows of the ranking to print.")] = 20,
+    alpha: Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")] = 0.05,
+    top: Annotated[int, typer.Option(min=0, help="Rows of the ranking to print.")] = 20,
     strict: STRICT = False,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
@@ -47,8 +48,9 @@ def score(
 
     Rows of the output file are in the order of the input.
     """
+    from graphglass.cli.output import refuse_unless_writable
     from graphglass.cli.ranking import print_ranking, ranks_of
-    from graphglass.cli.rows import write_rows
+    from graphglass.cli.rows import SUFFIXES, write_rows
     from graphglass.cluster.jobs import score_parts
     from graphglass.detector.estimator import GLASS
     from graphglass.errors import InputError
@@ -69,6 +71,10 @@ def score(
         raise InputError("Several files are scored with --cluster local; without it, name one.")
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("--references, --summary and --zero-shot exclude each other, and a summary has no report.")
+    if output is not None:
+        refuse_unless_writable(output, SUFFIXES)
+    if report is not None:
+        refuse_unless_writable(report, (".html", ".htm"))
     detector = GLASS.load(model)
     detector.verbose = True
     if references is not None:
@@ -79,6 +85,8 @@ def score(
     if summary is not None:
         _score_by_summary(detector, graphs, summary, source_prior, output, top)
         return
+    if warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
+        typer.echo(warning, err=True)
     scores = detector.decision_function(graphs)
     p_values = conformal_p_values(scores, detector.decision_scores_)
     flags = p_values <= alpha
@@ -93,6 +101,18 @@ def score(
 
         write_report(detector, graphs, report, alpha=alpha)
         typer.echo(f"Wrote the report to {report}.")
+
+
+def _nothing_flaggable(alpha: float, references: int) -> str:
+    """A warning if even the most abnormal graph has a p-value above alpha; nothing otherwise."""
+    smallest = 1 / (references + 1)
+    if smallest <= alpha or alpha == 0:
+        return ""
+    digit = 10 ** math.floor(math.log10(smallest))  # rounded up to one digit, so that the advice holds
+    return (
+        f"no graph can be flagged at {alpha:g} with {references} references: the smallest p-value is {smallest:.3f}; "
+        f"give at least {math.ceil(1 / alpha) - 1} references or --alpha {math.ceil(smallest / digit) * digit:g}"
+    )
 
 
 def _score_by_summary(

@@ -33,7 +33,8 @@ def write_report(detector: GLASS, graphs: GraphSet, path: Path, *, alpha: float 
     try:
         write_whole(path, page.encode())
     except OSError as error:
-        raise InputError(f"Could not write {path}: {error}.") from error
+        # Not the whole error: it would name the temporary file beside the path.
+        raise InputError(f"Could not write {path}: {error.strerror}. Nothing was left behind.") from error
 
 
 def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> str:
