@@ -14,7 +14,6 @@ from graphglass.errors import PrivacyError
 from graphglass.graphs.json_lines import json_records
 from graphglass.privacy.release import release
 
-
 FORGETS = pytest.mark.xfail(
     raises=pytest.fail.Exception,
     reason="training_hashes() covers the references kept, not all that chose the vocabulary",
