@@ -1,12 +1,14 @@
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from graphglass import GLASS
-from graphglass.errors import EncoderError, InputError, NotFittedError, ParameterError, SchemaError
+from graphglass.errors import EncoderError, GraphError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import concatenate
 
 
 def relabelled(graph, seed):
@@ -151,6 +153,40 @@ def test_encoders_without_references_ask_for_them(normals):
         bare.for_any_domain()
     with pytest.raises(NotFittedError, match="not fitted"):
         GLASS().add_references(normals[:1])
+
+
+def test_no_graph_in_memory_is_left_out_of_the_scores():
+    detector = GLASS(epochs=1).fit([nx.cycle_graph(n) for n in range(4, 12)])
+    with pytest.raises(GraphError, match="graph-1"):
+        detector.decision_function([nx.path_graph(4), nx.Graph(), nx.path_graph(5)])
+
+
+def test_made_up_ids_count_on_and_given_ids_must_be_new(normals):
+    detector = GLASS(epochs=1).fit([nx.cycle_graph(n) for n in range(4, 8)])
+    detector.add_references([nx.path_graph(4), nx.path_graph(5)]).add_references(nx.path_graph(6))
+    assert detector.references_.graphs.ids[4:] == ("graph-0.2", "graph-1.2", "graph-0.3")
+    named = nx.path_graph(7)
+    named.graph["id"] = "mine"
+    detector.add_references(named)
+    with pytest.raises(GraphError, match="'mine' is taken"):
+        detector.add_references(named)
+
+
+def test_a_graph_without_edges_lacks_no_edge_label(fitted, normals):
+    assert normals.edge_labels is not None
+    lone = canonical_graph_set([2], [], [], node_labels=[0, 0])
+    alone = fitted.decision_function(lone)
+    unbound = replace(lone, edge_labels=np.zeros(0, np.int64), ids=("lone",))
+    beside = concatenate([unbound, normals[:3].without_labels()])
+    assert alone[0] == pytest.approx(fitted.decision_function(beside)[0], abs=1e-6)
+
+
+def test_domains_with_text_labels_train_together(normals):
+    text = [nx.path_graph(n) for n in range(4, 9)]
+    for graph in text:
+        nx.set_node_attributes(graph, {node: "bank" if node else "shop" for node in graph}, "label")
+    detector = GLASS(epochs=1).fit({"mol": normals[:10], "pay": text})
+    assert np.isfinite(detector.decision_function(text)).all()
 
 
 def test_several_domains_train_one_encoder(normals, queries):

@@ -20,11 +20,11 @@ from graphglass.detector.explanation import (
 from graphglass.detector.large_references import SAMPLE, LargeReferences, chunks, index_references
 from graphglass.detector.persistence import load_detector, save_detector
 from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.reference_sets import graph_set, named, new_ids
 from graphglass.detector.settings import Settings, resolve
 from graphglass.detector.views import Views, text_anchors
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
-from graphglass.graphs.graph_set import GraphSet, concatenate
-from graphglass.graphs.read import read_graphs
+from graphglass.graphs.graph_set import concatenate
 from graphglass.language.text_encoder import TextEncoder, load_encoder
 from graphglass.scoring.calibration import benjamini_hochberg, conformal_p_values
 from graphglass.scoring.evidence import Evidence, join_evidence
@@ -145,7 +145,7 @@ class GLASS(BaseEstimator):
         if isinstance(domains, Domain):
             self._refer_to(self.views_.evidence_from(domains.graphs, domains.profile, domains.anchors))
         else:
-            pooled = concatenate([_named(name, part.graphs) for name, part in domains.items()])
+            pooled = concatenate([named(name, part.graphs) for name, part in domains.items()])
             structure = join_profiles([part.profile for part in domains.values()])
             anchors = np.concatenate([part.anchors for part in domains.values()])
             self._refer_to(self.views_.for_any_domain().evidence_from(pooled, structure, anchors), mixed=True)
@@ -169,7 +169,7 @@ class GLASS(BaseEstimator):
             graphs = self.domains(graphs)
             trained = self._train(graphs, text, checkpoint, resume)
         parts = graphs.values() if isinstance(graphs, Mapping) else [graphs]
-        normals = [part.graphs if isinstance(part, Domain) else _graph_set(part) for part in parts]
+        normals = [part.graphs if isinstance(part, Domain) else graph_set(part) for part in parts]
         hashes = frozenset(item for part in normals for item in part.content_hashes())
         self._keep(Views(text, trained, trained.schema, trained.slices, self.domain), self.resolved(), hashes)
         return self
@@ -239,7 +239,7 @@ class GLASS(BaseEstimator):
         More than :data:`~graphglass.detector.large_references.SAMPLE` are indexed on disk, and a sample of them stands
         for all in the channels that no index serves; ``glass info`` says what is approximate.
         """
-        references = _graph_set(graphs)
+        references = graph_set(graphs)
         if not len(references):
             raise InputError("A reference set needs at least one normal graph, found none.")
         views: Views = self._fitted("views_")
@@ -269,10 +269,8 @@ class GLASS(BaseEstimator):
         """Add trusted normal graphs to the references (few-shot calibration); encoders stay as they are."""
         evidence = self._evidence(graphs)
         self._refuse_if_large()
-        known = set(self.references_.graphs.ids)
-        twice = next((identifier for identifier in evidence.graphs.ids if identifier in known), None)
-        if twice is not None:
-            raise GraphError(f"Reference id {twice!r} is taken already. Give the new graph another id.")
+        ids = new_ids(evidence.graphs.ids, set(self.references_.graphs.ids))
+        evidence = replace(evidence, graphs=replace(evidence.graphs, ids=ids))
         self._refer_to(join_evidence([self.references_, evidence]), mixed=self.scorer_.mixed)
         return self
 
@@ -297,7 +295,7 @@ class GLASS(BaseEstimator):
 
     def channel_embeddings(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
         """Unit rows of every spherical code, by name such as ``graph:64``."""
-        return dict(self._fitted("views_").evidence(_graph_set(graphs)).codes)
+        return dict(self._fitted("views_").evidence(graph_set(graphs)).codes)
 
     def encoder_fingerprint(self) -> str:
         """sha256 over the frozen encoders: codes are comparable only between detectors that share it."""
@@ -344,7 +342,7 @@ class GLASS(BaseEstimator):
     def _domain(self, graphs: Any) -> Domain:
         if isinstance(graphs, Domain):
             return graphs
-        normals, text = _graph_set(graphs), load_encoder(self.resolved().encoder)
+        normals, text = graph_set(graphs), load_encoder(self.resolved().encoder)
         structure = profile(normals, progress=self.verbose)
         return Domain(normals, structure, text_anchors(text, structure, self.domain, progress=self.verbose))
 
@@ -410,11 +408,12 @@ class GLASS(BaseEstimator):
 
     def _evidence(self, graphs: Any) -> Evidence:
         views: Views = self._fitted("views_")
-        queries = _graph_set(graphs).without_labels()
+        queries = graph_set(graphs).without_labels()
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
         if self._fitted("scorer_").mixed:
             return views.for_any_domain().evidence(queries.structure_only(), progress=self.verbose)
+        queries = self.scorer_.completed(queries)
         self.scorer_.check_schema(queries)
         return views.evidence(queries, progress=self.verbose)
 
@@ -427,13 +426,3 @@ class GLASS(BaseEstimator):
         if not hasattr(self, name):
             raise NotFittedError("This GLASS is not fitted yet. Call fit with normal graphs, or load a saved model.")
         return getattr(self, name)
-
-
-def _graph_set(graphs: Any) -> GraphSet:
-    return graphs if isinstance(graphs, GraphSet) else read_graphs(graphs)
-
-
-def _named(domain: str, graphs: GraphSet) -> GraphSet:
-    """One domain of several: ids that stay unique in the union, and only what all domains share."""
-    ids = tuple(f"{domain}/{identifier}" for identifier in graphs.ids)
-    return replace(graphs, ids=ids, labels=None, node_names=None).structure_only()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,12 @@ class ReferenceScorer:
     def reference_count(self) -> int:
         """References that scores are measured against, kept whole or not."""
         return len(self.reference_scores) if self.large is None else self.large.count
+
+    def completed(self, queries: GraphSet) -> GraphSet:
+        """Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others."""
+        if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
+            return replace(queries, edge_labels=np.zeros(0, np.int64))
+        return queries
 
     def check_schema(self, queries: GraphSet) -> None:
         """Refuse queries whose labels or attributes the references do not have, or lack ones they have."""

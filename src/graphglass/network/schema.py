@@ -84,6 +84,14 @@ class FeatureSchema:
         """
         return replace(self, vocabulary=tuple(sorted(set(vocabulary))), labelled=bool(vocabulary), is_open=True)
 
+    def reading(self, graphs: GraphSet) -> FeatureSchema:
+        """This schema, or what an open one makes of a domain whose labels cannot be columns by their raw values."""
+        if not self.is_open or self.vocabulary is not None or graphs.node_labels is None or not graphs.node_count:
+            return self
+        room = self.width - len(LTD_NAMES) - min(len(graphs.attribute_names), WIDEST)
+        raw = int(graphs.node_labels.min()) >= 0 and int(graphs.node_labels.max()) < room
+        return self if raw else self.for_domain(frequent_labels(graphs))
+
     def layout(self, graphs: GraphSet) -> Layout:
         """The public columns that these graphs fill; refuses graphs the schema does not fit."""
         attributes = self._attribute_names(graphs)

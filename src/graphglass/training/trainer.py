@@ -104,7 +104,9 @@ def _train(
     if resume and checkpoint_dir is None:
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
     anchors = _joined_anchors(domains)
-    inputs = join_inputs([graph_inputs(domain.graphs, domain.profile, schema) for domain in domains])
+    inputs = join_inputs(
+        [graph_inputs(domain.graphs, domain.profile, schema.reading(domain.graphs)) for domain in domains]
+    )
     negatives = _negatives(domains, schema, config) if config.uses_prototypes else None
     run = _Run(inputs, negatives, anchors, schema, config)
     folder = Path(checkpoint_dir) if checkpoint_dir is not None else None
@@ -251,7 +253,7 @@ def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: Trainin
     parts = []
     for position, domain in enumerate(domains):
         changed = perturb(domain.graphs, strength=config.perturbation_strength, seed=config.seed + position).graphs
-        parts.append(graph_inputs(changed, profile_of(changed), schema))
+        parts.append(graph_inputs(changed, profile_of(changed), schema.reading(domain.graphs)))
     return join_inputs(parts)
 
 

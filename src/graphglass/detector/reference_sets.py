@@ -1,0 +1,40 @@
+"""Sets of normal graphs before they become references: read, named, joined."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+from graphglass.errors import GraphError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.read import read_graphs
+
+
+def graph_set(graphs: Any) -> GraphSet:
+    """The graphs as a set. Of objects in memory none may be left out: their scores are matched by place."""
+    return (
+        graphs if isinstance(graphs, GraphSet) else read_graphs(graphs, strict=not isinstance(graphs, str | PathLike))
+    )
+
+
+def new_ids(ids: Sequence[str], taken: set[str]) -> tuple[str, ...]:
+    """Ids for further references: names that a reader made up count on where they clash, given names must be new."""
+    fresh = []
+    for name in ids:
+        made_up = re.fullmatch(r"(line|graph|row)-\d+", name)
+        if name in taken and not made_up:
+            raise GraphError(f"Reference id {name!r} is taken already. Give the new graph another id.")
+        others = (f"{name}.{number}" for number in itertools.count(2))
+        fresh.append(name if name not in taken else next(other for other in others if other not in taken))
+        taken.add(fresh[-1])
+    return tuple(fresh)
+
+
+def named(domain: str, graphs: GraphSet) -> GraphSet:
+    """One domain of several: ids that stay unique in the union, and only what all domains share."""
+    ids = tuple(f"{domain}/{identifier}" for identifier in graphs.ids)
+    return replace(graphs, ids=ids, labels=None, node_names=None).structure_only()
