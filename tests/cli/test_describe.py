@@ -43,6 +43,18 @@ def test_parquet_holds_the_same_numbers_as_json(graphs, tmp_path):
     assert pyarrow.parquet.read_table(file).to_pylist() == rows
 
 
+def test_the_ending_of_the_file_tells_the_format(graphs, tmp_path):
+    call(graphs, "-o", tmp_path / "d.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "d.parquet")["id"].to_pylist() == ["triangle", "[bold]pair"]
+    call(graphs, "-o", tmp_path / "d.jsonl")
+    assert json.loads((tmp_path / "d.jsonl").read_text().splitlines()[0])["triangles"] == 1
+    with pytest.raises(InputError, match=r"clash.parquet ends like parquet, and --format says json"):
+        call(graphs, "--format", "json", "-o", tmp_path / "clash.parquet")
+    with pytest.raises(InputError, match=r"d.csv: name a file that ends in .*, or say --format"):
+        call(graphs, "-o", tmp_path / "d.csv")
+    assert not list(tmp_path.glob("*.csv")) + list(tmp_path.glob("clash*"))
+
+
 def test_table_shows_ids_as_they_are_and_caps_its_rows(graphs, tmp_path):
     whole = call(graphs).stdout
     assert "triangle" in whole

@@ -11,6 +11,7 @@ import typer
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.output import refuse_unless_writable, write_file
 from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,12 +33,22 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
+_ENDINGS = {
+    ".txt": Format.table, ".json": Format.json, ".jsonl": Format.json, ".ndjson": Format.json,
+    ".parquet": Format.parquet, ".pq": Format.parquet,
+}  # fmt: skip
+
+
 @app.command()
 def describe(
     graphs: Annotated[list[Path], typer.Argument(help="Graphs in any format; several parts with --cluster.")],
     format: Annotated[  # noqa: A002 - the name of the option
-        Format, typer.Option(help="table: a summary to read. json: one object per line. parquet: a table file.")
-    ] = Format.table,
+        Format | None,
+        typer.Option(
+            help="table: a summary to read. json: one object per line. parquet: a table file.",
+            show_default="what the ending of -o says, else table",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write here, not to the screen; a directory with --cluster.")
     ] = None,
@@ -47,12 +58,10 @@ def describe(
     workers: WORKERS = None,
 ) -> None:
     """Measure every graph: size, degrees, clustering, cores, motifs and the spectral sketch."""
-    from graphglass.errors import InputError
-
     if cluster is not None:
         from graphglass.cluster.jobs import describe_parts
 
-        if output is None or format is Format.json:
+        if output is None or format not in {None, Format.parquet}:
             raise InputError("--cluster writes one Parquet table per part and needs -o DIRECTORY alone.")
         run_parts(
             cluster,
@@ -65,6 +74,7 @@ def describe(
         raise InputError("Several files are described with --cluster local; without it, name one.")
     if output is None and format is Format.parquet:
         raise InputError("A Parquet table needs a file. Name one with -o FILE.")
+    format = format_of(output, format)  # noqa: A001
     if output is not None:
         refuse_unless_writable(output)
     from graphglass.structure.columns import profile_columns
@@ -82,6 +92,17 @@ def describe(
         write_file(output, parquet(columns))
     if output is not None:
         typer.echo(f"Wrote {len(read)} graphs to {output}.", err=True)
+
+
+def format_of(output: Path | None, wanted: Format | None) -> Format:
+    """The format to write: the one asked for or the one the file's ending names, which must not disagree."""
+    ending = "" if output is None else output.suffix
+    named = _ENDINGS.get(ending)
+    if wanted is None and named is None and ending:
+        raise InputError(f"{output}: name a file that ends in {', '.join(_ENDINGS)}, or say --format.")
+    if wanted is not None and named is not None and wanted is not named:
+        raise InputError(f"{output} ends like {named}, and --format says {wanted}. Change one of them.")
+    return wanted or named or Format.table
 
 
 def json_lines(columns: dict[str, list[Any]]) -> str:
