@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,6 +102,27 @@ def test_references_change_durably_with_an_audit_log(own_model, ring, limits):
         ("done", "add", ["wheel"], 41),
         ("begun", "remove", ["wheel"], 41),
         ("done", "remove", ["wheel"], 40),
+    ]
+
+
+def test_an_addition_tells_the_ids_that_can_be_removed(own_model, ring, limits, monkeypatch):
+    """Records without an id of their own; the detector names the second one otherwise."""
+    real = GLASS.add_references
+
+    def renaming(self, graphs):
+        taken = set(self.references_.graphs.ids)
+        return real(self, replace(graphs, ids=tuple(f"{name}.2" if name in taken else name for name in graphs.ids)))
+
+    monkeypatch.setattr(GLASS, "add_references", renaming)
+    with TestClient(create_app(Service(own_model), limits=limits)) as client:
+        first, second = (client.post("/v1/references", json={"graphs": [ring(size)]}).json() for size in (30, 31))
+        assert first["changed"] != second["changed"]
+        left = client.delete("/v1/references", params={"id": second["changed"][0]}).json()
+    assert left["total"] == 41
+    assert GLASS.load(own_model).references_.graphs.sizes[-1] == 30
+    entries = [json.loads(line) for line in own_model.with_name("model.references-audit.log").read_text().splitlines()]
+    assert [entry["ids"] for entry in entries] == [
+        ids for ids in (first["changed"], second["changed"], second["changed"]) for _ in range(2)
     ]
 
 

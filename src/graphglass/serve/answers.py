@@ -92,8 +92,8 @@ def add_request(service: Service, bounds: ServeLimits, request: schemas.Graphs) 
         raise InputError("; ".join(item.reason for item in rejected) or "Send at least one graph to add.")
     graphs = service.completed(graphs.without_labels())
     service.check(graphs)
-    total = service.add(graphs)
-    return schemas.ChangeAnswer(total=total, changed=list(graphs.ids), rejected=rejected)
+    added = service.add(graphs)
+    return schemas.ChangeAnswer(total=service.reference_count, changed=list(added), rejected=rejected)
 
 
 def _together(requests: Sequence[schemas.ScoreRequest]) -> list[list[int]]:

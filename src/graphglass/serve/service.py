@@ -153,18 +153,21 @@ class Service:
         pairs = zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True)
         return [{"id": name, "score": float(value)} for name, value in pairs]
 
-    def add(self, graphs: GraphSet) -> int:
-        """Add trusted normals, durably."""
-        return self._change("add", graphs.ids, lambda detector: detector.add_references(graphs))
+    def add(self, graphs: GraphSet) -> tuple[str, ...]:
+        """Add trusted normals, durably; returns the ids they have now, which the detector chooses where names clash."""
+        current = self._with_references("Changing references")
+        changed = copy.copy(current).add_references(graphs)
+        ids = changed.references_.graphs.ids[-len(graphs) :]
+        self._replace(current, changed, "add", ids)
+        return ids
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Remove references by id, durably."""
-        return self._change("remove", ids, lambda detector: detector.remove_references(ids))
-
-    def _change(self, action: str, ids: Sequence[str], apply: Any) -> int:
+        """Remove references by id, durably; returns how many are left."""
         current = self._with_references("Changing references")
-        changed = copy.copy(current)
-        apply(changed)
+        self._replace(current, copy.copy(current).remove_references(ids), "remove", ids)
+        return self.reference_count
+
+    def _replace(self, current: GLASS, changed: GLASS, action: str, ids: Sequence[str]) -> None:
         record_change(self.path, "begun", action, ids, len(current.references_))
         try:
             changed.save(self.path)
@@ -173,7 +176,6 @@ class Service:
             raise
         record_change(self.path, "done", action, ids, len(changed.references_))
         self.detector, self._map = changed, None
-        return len(changed.references_)
 
     def _plane(self) -> SphereMap:
         if self._map is None:

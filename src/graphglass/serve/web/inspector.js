@@ -4,7 +4,7 @@ import { parseInput } from "/input.js";
 import { showRanking } from "/ranking.js";
 
 const at = (id) => document.getElementById(id);
-const state = { items: [], rows: [], before: new Map(), trusted: new Set(), open: null, map: null, model: null };
+const state = { items: [], rows: [], before: new Map(), trusted: new Map(), open: null, map: null, model: null };
 
 async function ask(path, body, method) {
   const headers = {};
@@ -140,11 +140,11 @@ async function trust() {
   at("trust").disabled = true;
   try {
     if (state.trusted.has(id)) {
-      await ask(`/v1/references?id=${encodeURIComponent(id)}`, undefined, "DELETE");
+      await ask(`/v1/references?id=${encodeURIComponent(state.trusted.get(id))}`, undefined, "DELETE");
       state.trusted.delete(id);
     } else {
-      await ask("/v1/references", state.items.find((item) => item.id === id).body);
-      state.trusted.add(id);
+      const answer = await ask("/v1/references", state.items.find((item) => item.id === id).body);
+      state.trusted.set(id, answer.changed[0]); // a reference may have got another id where this one was taken
     }
     state.map = null;
     state.before = new Map(state.rows.map((row) => [row.id, row.score]));
