@@ -121,9 +121,7 @@ def test_a_full_line_is_refused():
     release = threading.Event()
 
     async def scenario():
-        batcher = Batcher(
-            lambda batch: [release.wait(5) for _ in batch], size=lambda _: 1, batch_graphs=1, waiting=1
-        )
+        batcher = Batcher(lambda batch: [release.wait(5) for _ in batch], size=lambda _: 1, batch_graphs=1, waiting=1)
         batcher.start()
         first = asyncio.create_task(batcher.answer("first"))
         await asyncio.sleep(0.05)
