@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphglass.cli import private
+from graphglass.cli.reading import Reading
 from graphglass.errors import ArtifactError, BudgetError, PrivacyError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.scoring.private_summary import PrivateSummary
@@ -38,7 +39,7 @@ def glass(monkeypatch):
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])
     graphs = canonical_graph_set(counts, sources, sources + 1)
-    monkeypatch.setattr(private, "read_and_report", lambda path, *, strict: graphs)
+    monkeypatch.setattr(Reading, "read", lambda self, path: graphs)
 
     def run(*arguments, code=0):
         result = CliRunner().invoke(private.app, [str(argument) for argument in arguments])

@@ -10,7 +10,7 @@ import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.output import refuse_unless_writable, write_file
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 from graphglass.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _ENDINGS = {
 
 
 @app.command()
+@reads_graphs
 def describe(
     graphs: Annotated[list[Path], typer.Argument(help="Graphs in any format; several parts with --cluster.")],
     format: Annotated[  # noqa: A002 - the name of the option
@@ -53,9 +54,10 @@ def describe(
         Path | None, typer.Option("--output", "-o", help="Write here, not to the screen; a directory with --cluster.")
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="Graphs shown in a table on the screen.")] = 20,
-    strict: STRICT = False,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Measure every graph: size, degrees, clustering, cores, motifs and the spectral sketch."""
     if cluster is not None:
@@ -63,11 +65,12 @@ def describe(
 
         if output is None or format not in {None, Format.parquet}:
             raise InputError("--cluster writes one Parquet table per part and needs -o DIRECTORY alone.")
+        reading.refuse_beside_cluster()
         run_parts(
             cluster,
             workers,
             "describe",
-            lambda client: describe_parts(client, graphs, output, strict=strict, progress=True),
+            lambda client: describe_parts(client, graphs, output, strict=reading.strict, progress=True),
         )
         return
     if len(graphs) > 1:
@@ -80,7 +83,7 @@ def describe(
     from graphglass.structure.columns import profile_columns
     from graphglass.structure.profile import profile
 
-    read = read_and_report(graphs[0], strict=strict)
+    read = reading.read(graphs[0])
     measured = profile_columns(read.ids, profile(read, progress=True))
     columns = {name: values if name == "id" else values.tolist() for name, values in measured.items()}
     if format is Format.table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.reading import read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
@@ -41,11 +41,14 @@ def list_encoders() -> None:
 
 
 @app.command()
+@reads_graphs
 def check(
     name: Annotated[str, typer.Argument(help="numeric, minilm, a hub name, a directory, or http://host/v1#model.")],
     graphs: Annotated[Path | None, typer.Option(help="Measure on these graphs instead of random ones.")] = None,
     count: Annotated[int, typer.Option(min=20, help="Graphs to measure on at most.")] = 400,
     style: Annotated[str, typer.Option(help="digits or levels.")] = "digits",
+    *,
+    reading: Reading,
 ) -> None:
     """Load an encoder and measure its rate and how well it reads numbers."""
     from time import perf_counter
@@ -58,7 +61,7 @@ def check(
     start = perf_counter()
     encoder = load_encoder(name)
     loaded = perf_counter() - start
-    measured = (_random_graphs(count) if graphs is None else read_and_report(graphs, strict=False))[:count]
+    measured = (_random_graphs(count) if graphs is None else reading.read(graphs))[:count]
     prompts = graphdp(profile(measured), style=style)
     encoder.encode(prompts[:1])
     start = perf_counter()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 if TYPE_CHECKING:
     from graphglass.detector.explanation import Explanation
@@ -17,19 +17,21 @@ app = typer.Typer()
 
 
 @app.command()
+@reads_graphs
 def explain(
     model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
     queries: Annotated[Path, typer.Argument(help="The file the graph is in.")],
     identifier: Annotated[str, typer.Option("--id", help="The graph's id.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    strict: STRICT = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Explain one score: nearest normal graphs, channels, unusual structure in words, and the nodes behind it."""
     from graphglass.detector.estimator import GLASS
     from graphglass.errors import InputError
 
     detector = GLASS.load(model)
-    graphs = read_and_report(queries, strict=strict)
+    graphs = reading.read(queries)
     if identifier not in graphs.ids:
         shown = ", ".join(graphs.ids[:5])
         raise InputError(f"No graph in {queries} has the id {identifier!r}; the first ids are {shown}.")

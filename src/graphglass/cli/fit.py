@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 app = typer.Typer()
 
 
 @app.command()
+@reads_graphs
 def fit(
     normals: Annotated[list[Path], typer.Argument(help="Normal graphs; several parts with --cluster.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Directory the model is written to.")],
@@ -24,9 +25,10 @@ def fit(
     epochs: Annotated[int | None, typer.Option(help="Training epochs; the last one is used.")] = None,
     seed: Annotated[int, typer.Option(help="Equal seeds give identical models.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted fit, bit for bit.")] = False,
-    strict: STRICT = False,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Train on normal graphs and save a model that ranks any graph against them.
 
@@ -39,11 +41,13 @@ def fit(
     refuse_unless_writable(output)
     if len(normals) > 1 and cluster is None:
         raise InputError("Several files are read with --cluster local; without it, name one.")
+    if cluster is not None:
+        reading.refuse_beside_cluster()
     checkpoint = output.with_name(output.name + ".checkpoint")
     detector = GLASS(preset, encoder=encoder, domain=domain, epochs=epochs, random_state=seed, verbose=True)
     try:
         if cluster is None:
-            detector.fit(read_and_report(normals[0], strict=strict), checkpoint=checkpoint, resume=resume)
+            detector.fit(reading.read(normals[0]), checkpoint=checkpoint, resume=resume)
         else:
             from graphglass.cluster import connect, fit_parts
 
@@ -54,7 +58,7 @@ def fit(
                     normals,
                     checkpoint=checkpoint,
                     resume=resume,
-                    strict=strict,
+                    strict=reading.strict,
                     complain=lambda text: typer.echo(text, err=True),
                 )
     except KeyboardInterrupt:

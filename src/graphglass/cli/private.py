@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,6 +44,7 @@ def create(
 
 
 @app.command()
+@reads_graphs
 def release(
     model: Annotated[Path, typer.Argument(help="A model whose encoders never saw the private graphs.")],
     references: Annotated[Path, typer.Argument(help="The private normal graphs.")],
@@ -62,24 +63,26 @@ def release(
     release_id: Annotated[
         str | None, typer.Option(help="Asking again with the same id returns the stored summary, never new noise.")
     ] = None,
-    strict: STRICT = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Charge the ledger, add noise, and write a summary that may be published."""
     from graphglass.detector.estimator import GLASS
     from graphglass.privacy.ledger import Ledger
     from graphglass.privacy.release import release as release_summary
 
+    reading.refuse_nodes_beside("--source", source)
     book = Ledger(ledger)
     summary = release_summary(
         GLASS.load(model),
-        read_and_report(references, strict=strict),
+        reading.read(references),
         ledger=book,
         dataset=dataset,
         epsilon=epsilon,
         delta=delta,
         graphs_per_subject=graphs_per_subject,
         features=kernel,
-        source=None if source is None else read_and_report(source, strict=strict),
+        source=None if source is None else reading.read(source),
         release_id=release_id,
         output=output,
     )

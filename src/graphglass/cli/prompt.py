@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 app = typer.Typer()
 
@@ -37,6 +37,7 @@ class Instruction(StrEnum):
 
 
 @app.command()
+@reads_graphs
 def prompt(
     graphs: Annotated[Path, typer.Argument(help="Graphs in any format GraphGlass reads.")],
     domain: Annotated[str, typer.Option(help="mol, protein, social or a short name of your own.")] = "graph",
@@ -46,7 +47,8 @@ def prompt(
     trusted_normal: Annotated[bool, typer.Option("--trusted-normal", help="A person vouched for them.")] = False,
     instruction: Annotated[Instruction, typer.Option(help="The sentence before each query.")] = Instruction.phase_aware,
     as_json: Annotated[bool, typer.Option("--json", help='One line {"id", "prompt"} per graph.')] = False,
-    strict: STRICT = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Print the GraphDP of every graph: exactly what the encoder sees."""
     import json
@@ -54,7 +56,7 @@ def prompt(
     from graphglass.language.graphdp import graphdp
     from graphglass.structure.profile import profile
 
-    read = read_and_report(graphs, strict=strict)
+    read = reading.read(graphs)
     prompts = graphdp(
         profile(read, progress=True),
         domain=domain,

@@ -1,26 +1,84 @@
-"""How every command reads graphs: one line about what was left out, and --strict."""
+"""How every command reads graphs: the same options, and one line about what was left out or repaired."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here: the options of Reading become options of commands in other modules.
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from graphglass.errors import GraphError, InputError
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
 
-STRICT = Annotated[bool, typer.Option("--strict", help="Stop at the first bad record instead of leaving it out.")]
+
+def _option(text: str) -> Any:
+    return typer.Option(help=text, rich_help_panel="Reading graphs")
 
 
-def read_and_report(path: Path, *, strict: bool) -> GraphSet:
-    """Read graphs and print to standard error what was rejected and what was repaired."""
-    from graphglass.errors import GraphError
-    from graphglass.graphs.read import read_report
+def _flag(name: str, text: str) -> Any:
+    return typer.Option(name, help=text, rich_help_panel="Reading graphs")
 
-    result = read_report(path, strict=strict)
-    if not len(result.graphs):
-        raise GraphError(f"No graph could be read from {path}: {result.summary()}")
-    if result.rejects:
-        typer.echo(result.summary(), err=True)
-    return result.graphs
+
+@dataclass(frozen=True)
+class Reading:
+    """What the caller says about the graphs a command reads; see :func:`reads_graphs`."""
+
+    strict: Annotated[bool, _flag("--strict", "Stop at the first bad record instead of leaving it out.")] = False
+    smiles_column: Annotated[str | None, _option("Column of a molecule table with the SMILES.")] = None
+    id_column: Annotated[str | None, _option("Column of a molecule table, or value of an SDF record, with ids.")] = None
+    nodes: Annotated[Path | None, _option("The node table of an edge table.")] = None
+    fill: Annotated[float | None, _option("Value of missing attributes, instead of leaving the graph out.")] = None
+    all_rejects: Annotated[bool, _flag("--all-rejects", "List every record left out, not the first five.")] = False
+
+    def read(self, path: Path) -> "GraphSet":
+        """Read graphs and print to standard error what was left out and what was repaired."""
+        from graphglass.graphs.read import read_report
+
+        result = read_report(
+            path,
+            strict=self.strict,
+            smiles_column=self.smiles_column,
+            id_column=self.id_column,
+            nodes=self.nodes,
+            fill=self.fill,
+        )
+        summary = result.summary(None if self.all_rejects else 5)
+        if not len(result.graphs):
+            raise GraphError(f"No graph could be read from {path}: {summary}")
+        if result.rejects:
+            typer.echo(summary, err=True)
+        loops, repeated, _ = result.graphs.removed.sum(axis=0)
+        if loops or repeated:
+            typer.echo(f"{path}: self-loops ({loops}) and repeated edges ({repeated}) were removed", err=True)
+        return result.graphs
+
+    def refuse_beside_cluster(self) -> None:
+        """Workers read parts by themselves, and know only --strict."""
+        if self != Reading(strict=self.strict):
+            raise InputError("With --cluster, graphs are read as they are: of the options for reading only --strict.")
+
+    def refuse_nodes_beside(self, option: str, second: Path | None) -> None:
+        """A node table lists the graphs of one edge table; read with another it would give graphs without edges."""
+        if second is not None and self.nodes is not None:
+            raise InputError(f"--nodes belongs to one edge table, and {option} is a second input. Use another format.")
+
+
+def reads_graphs(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`Reading`, which reach it together as its parameter ``reading``."""
+    own = inspect.signature(command, eval_str=True)
+    options = inspect.signature(Reading).parameters
+
+    @wraps(command)
+    def with_options(**values: Any) -> None:
+        reading = Reading(**{name: values.pop(name) for name in options})
+        command(**values, reading=reading)
+
+    kept = [parameter for parameter in own.parameters.values() if parameter.name != "reading"]
+    shown = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options.values()]
+    with_options.__signature__ = own.replace(parameters=[*kept, *shown])  # type: ignore[attr-defined]
+    return with_options

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 
@@ -31,16 +31,18 @@ def show(ctx: typer.Context) -> None:
 
 
 @app.command()
+@reads_graphs
 def add(
     ctx: typer.Context,
     graphs: Annotated[Path, typer.Argument(help="Trusted normal graphs.")],
-    strict: STRICT = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Add trusted normal graphs (few-shot calibration)."""
     from graphglass.detector.estimator import GLASS
 
     detector = GLASS.load(ctx.obj)
-    trusted = read_and_report(graphs, strict=strict)
+    trusted = reading.read(graphs)
     detector.add_references(trusted).save(ctx.obj)
     typer.echo(f"Added {len(trusted)} references; {ctx.obj} now has {len(detector.references_)}.")
 
@@ -56,14 +58,16 @@ def remove(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(help="Id
 
 
 @app.command()
+@reads_graphs
 def replace(
     ctx: typer.Context,
     graphs: Annotated[Path, typer.Argument(help="The new normal set.")],
-    strict: STRICT = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Put another normal set in place of the references: the model moves to a new domain without retraining."""
     from graphglass.detector.estimator import GLASS
 
-    moved = GLASS.load(ctx.obj).with_references(read_and_report(graphs, strict=strict))
+    moved = GLASS.load(ctx.obj).with_references(reading.read(graphs))
     moved.save(ctx.obj)
     typer.echo(f"{ctx.obj} now measures against {moved.scorer_.reference_count} references.")

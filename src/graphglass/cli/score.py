@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
-from graphglass.cli.reading import STRICT, read_and_report
+from graphglass.cli.reading import Reading, reads_graphs
 
 if TYPE_CHECKING:
     from graphglass.detector.estimator import GLASS
@@ -19,6 +19,7 @@ app = typer.Typer()
 
 
 @app.command()
+@reads_graphs
 def score(
     model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
     queries: Annotated[list[Path], typer.Argument(help="Graphs to rank; several files with --cluster.")],
@@ -40,9 +41,10 @@ def score(
     ] = False,
     alpha: Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")] = 0.05,
     top: Annotated[int, typer.Option(min=0, help="Rows of the ranking to print.")] = 20,
-    strict: STRICT = False,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Rank graphs: score, conformal p-value and flag, the most abnormal first.
 
@@ -60,17 +62,19 @@ def score(
     if cluster is not None:
         if chosen or zero_shot or report is not None or output is None:
             raise InputError("--cluster scores against the model's own references and needs -o DIRECTORY alone.")
+        reading.refuse_beside_cluster()
         run_parts(
             cluster,
             workers,
             "score",
-            lambda client: score_parts(client, model, queries, output, strict=strict, progress=True),
+            lambda client: score_parts(client, model, queries, output, strict=reading.strict, progress=True),
         )
         return
     if len(queries) > 1:
         raise InputError("Several files are scored with --cluster local; without it, name one.")
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("--references, --summary and --zero-shot exclude each other, and a summary has no report.")
+    reading.refuse_nodes_beside("--references", references)
     if output is not None:
         refuse_unless_writable(output, SUFFIXES)
     if report is not None:
@@ -78,10 +82,10 @@ def score(
     detector = GLASS.load(model)
     detector.verbose = True
     if references is not None:
-        detector = detector.with_references(read_and_report(references, strict=strict))
+        detector = detector.with_references(reading.read(references))
     elif zero_shot:
         detector = detector.for_any_domain()
-    graphs = read_and_report(queries[0], strict=strict)
+    graphs = reading.read(queries[0])
     if summary is not None:
         _score_by_summary(detector, graphs, summary, source_prior, output, top)
         return

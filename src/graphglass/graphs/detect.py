@@ -11,6 +11,7 @@ from typing import Any
 
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.options import ReadOptions
+from graphglass.graphs.rejects import setting
 from graphglass.graphs.smiles import delimiter, smiles_column
 from graphglass.graphs.text_source import text_lines
 
@@ -74,7 +75,8 @@ def _detect_table(path: Path, options: ReadOptions) -> str:
         return "csv-edges"
     raise SchemaError(
         f"{path.name} has neither a SMILES column nor the columns graph_id, source, target of an edge table. "
-        f"Columns found: {', '.join(header) or 'none'}. Name the column with smiles_column=, or rename the columns."
+        f"Columns found: {', '.join(header) or 'none'}. "
+        f"Name the column with {setting('smiles_column', 'NAME')}, or rename the columns."
     )
 
 

@@ -14,6 +14,7 @@ from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.label_codes import class_labels
 from graphglass.graphs.options import ReadOptions
 from graphglass.graphs.properties import to_float32
+from graphglass.graphs.rejects import setting
 
 
 @dataclass
@@ -122,6 +123,7 @@ class FlatGraphs:
         for node in np.flatnonzero(~np.isfinite(values).all(axis=1)):
             name = self.attribute_names[int(np.argmin(np.isfinite(values[node])))]
             graph = graph_of[node]
-            reason = f"attribute {name!r} of a node is missing, NaN or infinite; give it a value or read with fill=0.0"
+            what = f"attribute {name!r} of a node is missing, NaN or infinite"
+            reason = f"{what}; give it a value or read with {setting('fill', 0.0)}"
             self.fault(graph, self.positions[graph], reason)
         return np.where(np.isfinite(values), values, np.float32(0))

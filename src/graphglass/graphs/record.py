@@ -13,7 +13,7 @@ from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.label_codes import class_labels, text_code
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.rejects import RejectLog, logger
+from graphglass.graphs.rejects import RejectLog, logger, setting
 
 _EMPTY = text_code("")  # the code of a missing label
 
@@ -146,12 +146,12 @@ class RecordSet:
             return True
         if set(record.attribute_names) != set(schema):
             found = f"has {_listing(record.attribute_names)}, most records have {_listing(schema)}"
-            self.log.add(record.position, record.id, f"{found}; make them alike or read with fill=0.0")
+            self.log.add(record.position, record.id, f"{found}; make them alike or read with {setting('fill', 0.0)}")
             return False
         if record.attributes is not None and np.isnan(record.attributes).any():
             node, column = np.argwhere(np.isnan(record.attributes))[0]
             what = f"node {_name(record, node)} has no attribute {record.attribute_names[column]!r}"
-            self.log.add(record.position, record.id, f"{what}; give it a value or read with fill=0.0")
+            self.log.add(record.position, record.id, f"{what}; give it a value or read with {setting('fill', 0.0)}")
             return False
         return True
 

@@ -11,6 +11,11 @@ from graphglass.graphs.graph_set import GraphSet
 logger = logging.getLogger("graphglass")
 
 
+def setting(name: str, value: object) -> str:
+    """A setting of the reader as people give it: the option of a command, and the keyword in Python."""
+    return f"--{name.replace('_', '-')} {value} ({name}={value!r} in Python)"
+
+
 @dataclass(frozen=True)
 class Reject:
     """One record that was left out.
@@ -37,12 +42,12 @@ class ReadResult:
     rejects: tuple[Reject, ...] = ()
     unit: str = "line"
 
-    def summary(self) -> str:
-        """One paragraph for people: how many were kept and left out, and the first reasons."""
+    def summary(self, most: int | None = 5) -> str:
+        """One paragraph for people: how many were kept and left out, and the first reasons; None gives all."""
         lines = [f"read {len(self.graphs)} graphs, left out {len(self.rejects)}"]
-        lines += [f"  {self.unit} {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:5]]
-        if len(self.rejects) > 5:
-            lines.append(f"  and {len(self.rejects) - 5} more; read_report() gives all of them")
+        lines += [f"  {self.unit} {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:most]]
+        if most is not None and len(self.rejects) > most:
+            lines.append(f"  and {len(self.rejects) - most} more; --all-rejects (read_report() in Python) lists them")
         return "\n".join(lines)
 
 

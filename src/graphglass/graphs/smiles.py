@@ -12,6 +12,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
 from graphglass.graphs.molecule import molecule_record, parse_smiles, rdkit_chemistry
 from graphglass.graphs.options import ReadOptions
+from graphglass.graphs.rejects import setting
 from graphglass.graphs.text_source import text_lines
 
 _ID_COLUMNS = ("id", "name", "mol_id", "molecule_id", "compound_id", "identifier")
@@ -55,8 +56,10 @@ def read_smiles_table(path: Path, options: ReadOptions) -> GraphSet:
         header = [cell.strip() for cell in next(reader, [])]
         column = smiles_column(header, options.smiles_column)
         if column is None:
+            wanted = f"column {options.smiles_column!r}" if options.smiles_column else "SMILES column"
             raise SchemaError(
-                f"{path.name} has no SMILES column. Columns found: {', '.join(header)}. Name it with smiles_column=."
+                f"{path.name} has no {wanted}. "
+                f"Columns found: {', '.join(header)}. Name it with {setting('smiles_column', 'NAME')}."
             )
         name_at = _place(header, options.id_column, _ID_COLUMNS, path)
         label_at = _place(header, options.label_column, ("label",), path)

@@ -1,0 +1,94 @@
+"""The options every command that reads graphs has, and what it says about the reading."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from graphglass.cli.app import app
+from graphglass.errors import GraphError, InputError
+
+OPTIONS = ("--strict", "--smiles-column", "--id-column", "--nodes", "--fill", "--all-rejects")
+
+
+def glass(*arguments):
+    result = CliRunner().invoke(app, [str(item) for item in arguments], env={"COLUMNS": "160"})
+    if isinstance(result.exception, InputError):
+        raise result.exception
+    return result
+
+
+def described(*arguments):
+    result = glass("describe", *arguments, "--format", "json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    return {row["id"]: row for row in map(json.loads, result.stdout.splitlines())}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit",), ("score",), ("explain",), ("describe",), ("prompt",), ("references", "m", "add"),
+        ("references", "m", "replace"), ("private", "release"), ("encoders", "check"),
+    ],
+)  # fmt: skip
+def test_every_command_that_reads_graphs_has_the_options(command):
+    shown = glass(*command, "--help").output
+    assert all(option in shown for option in OPTIONS)
+
+
+def test_columns_of_a_molecule_table(tmp_path):
+    table = tmp_path / "m.csv"
+    table.write_text("drug,key\nCCO,a\nCC,b\n")
+    with pytest.raises(InputError, match=r"--smiles-column NAME \(smiles_column='NAME' in Python\)"):
+        glass("describe", table)
+    with pytest.raises(InputError, match="has no column 'drugs'"):
+        glass("describe", table, "--smiles-column", "drugs")
+    assert list(described(table, "--smiles-column", "drug", "--id-column", "key")) == ["a", "b"]
+
+
+def test_a_node_table_brings_isolated_nodes(tmp_path):
+    (tmp_path / "edges.csv").write_text("graph_id,source,target\na,0,1\n")
+    (tmp_path / "nodes.csv").write_text("graph_id,node\na,0\na,1\na,2\n")
+    assert described(tmp_path / "edges.csv")["a"]["nodes"] == 2
+    assert described(tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")["a"]["nodes"] == 3
+    with pytest.raises(InputError, match="--references is a second input"):
+        glass("score", "m", tmp_path / "edges.csv", "--nodes", "n.csv", "--references", tmp_path / "edges.csv")
+
+
+def test_fill_keeps_graphs_that_lack_attributes(tmp_path):
+    path = tmp_path / "g.jsonl"
+    full = '{"id": "%s", "nodes": [{"id": 0, "attributes": {"x": 1}}, {"id": 1%s}], "edges": [[0, 1]]}\n'
+    path.write_text(full % ("a", ', "attributes": {"x": 2}') + full % ("b", ""))
+    told = glass("describe", path)
+    assert "node 1 has no attribute 'x'; give it a value or read with --fill 0.0 (fill=0.0 in Python)" in told.stderr
+    assert list(described(path, "--fill", 0)) == ["a", "b"]
+
+
+def test_all_rejects_are_listed_on_request(tmp_path):
+    path = tmp_path / "m.smi"
+    path.write_text("CC good\n" + "".join(f"bad{i} b{i}\n" for i in range(8)))
+    told = glass("describe", path).stderr
+    assert "'b4'" in told
+    assert "'b5'" not in told
+    assert "and 3 more; --all-rejects (read_report() in Python) lists them" in told
+    assert "'b7'" in glass("describe", path, "--all-rejects").stderr
+
+
+def test_nothing_readable_is_an_error(tmp_path):
+    (tmp_path / "m.smi").write_text("bad a\n")
+    with pytest.raises(GraphError, match="No graph could be read"):
+        glass("describe", tmp_path / "m.smi")
+
+
+def test_repairs_are_told_in_one_line(tmp_path):
+    path = tmp_path / "g.jsonl"
+    path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 0], [0, 1], [1, 0], [1, 2], [1, 2]]}\n')
+    assert f"{path}: self-loops (1) and repeated edges (2) were removed\n" in glass("describe", path).stderr
+    path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 1]]}\n')
+    assert glass("describe", path).stderr == ""
+
+
+@pytest.mark.parametrize("command", [("describe", "g.jsonl"), ("score", "m", "g.jsonl"), ("fit", "g.jsonl")])
+def test_workers_of_a_cluster_take_no_reading_options(tmp_path, command):
+    with pytest.raises(InputError, match="only --strict"):
+        glass(*command, "-o", tmp_path / "out", "--cluster", "local", "--fill", 0)
