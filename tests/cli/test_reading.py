@@ -74,6 +74,11 @@ def test_all_rejects_are_listed_on_request(tmp_path):
     assert "'b7'" in glass("describe", path, "--all-rejects").stderr
 
 
+def test_dropped_names_are_told(tmp_path):
+    (tmp_path / "m.smi").write_text("CC a\nCO a\n")
+    assert glass("describe", tmp_path / "m.smi").stderr.count("names do not serve as ids ('a' stands at 1 and 2)") == 1
+
+
 def test_nothing_readable_is_an_error(tmp_path):
     (tmp_path / "m.smi").write_text("bad a\n")
     with pytest.raises(GraphError, match="No graph could be read"):

@@ -60,7 +60,7 @@ def test_bad_values_leave_the_graph_out(bad: float) -> None:
 def test_missing_attributes_are_named_or_filled() -> None:
     graph = nx.path_graph(3)
     graph.nodes[0]["q"] = 1.0
-    with pytest.raises(GraphError, match="node 1 has no attribute 'q'; give it a value or read with --fill 0.0"):
+    with pytest.raises(GraphError, match=r"node 1 has no attribute 'q'; give it a value or read with --fill 0\.0"):
         read_graphs(graph)
     filled = read_graphs(graph, fill=0.0)
     assert filled.attributes is not None

@@ -50,6 +50,8 @@ class Reading:
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):
             raise GraphError(f"No graph could be read from {path}: {summary}")
+        for note in result.notes:
+            typer.echo(f"{path}: {note}", err=True)
         if result.rejects:
             typer.echo(summary, err=True)
         loops, repeated, _ = result.graphs.removed.sum(axis=0)

@@ -5,7 +5,7 @@ The node label is the atomic number, the edge label RDKit's bond type (1 single,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from graphglass.errors import GraphError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.record import Record
+from graphglass.graphs.rejects import RejectLog
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
 _HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0}  # others, such as lone ions: 0
@@ -88,3 +89,23 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
         except MissingExtraError:
             return str(code)
     return str(code)
+
+
+def names_serve_as_ids(names: Iterable[tuple[int, str | None]], log: RejectLog) -> bool:
+    """Whether every molecule has a name and no other has it; where only some do, the log says why none is used.
+
+    Parameters
+    ----------
+    names : pairs of int and str
+        The line of each molecule, and its name if it has one.
+    """
+    lines: dict[str, int] = {}
+    reason = ""
+    for line, name in names:
+        if not name:
+            reason = reason or f"line {line} has none"
+        elif lines.setdefault(name, line) != line:
+            reason = reason or f"{name!r} stands at {lines[name]} and {line}"
+    if reason and lines:
+        log.notes.append(f"names do not serve as ids ({reason}); molecules are called line-N instead")
+    return not reason

@@ -82,8 +82,8 @@ def read_graphs(
     if not len(result.graphs) and not isinstance(source, GraphSet):
         reasons = "; ".join(f"{result.unit} {reject.position}: {reject.reason}" for reject in result.rejects[:3])
         raise GraphError(f"No graph could be read from {_shown(source)}. {reasons or 'It holds none'}.")
-    if result.rejects:
-        logger.warning("%s: %s", _shown(source), result.summary())
+    for said in (*result.notes, *([result.summary()] if result.rejects else [])):
+        logger.warning("%s: %s", _shown(source), said)
     return result.graphs
 
 

@@ -36,11 +36,15 @@ class Reject:
 
 @dataclass(frozen=True)
 class ReadResult:
-    """The graphs that could be read, and the records that could not; `unit` is what their positions count."""
+    """The graphs that could be read, and the records that could not; `unit` is what their positions count.
+
+    `notes` are remarks about the input as a whole, each a sentence for people.
+    """
 
     graphs: GraphSet
     rejects: tuple[Reject, ...] = ()
     unit: str = "line"
+    notes: tuple[str, ...] = ()
 
     def summary(self, most: int | None = 5) -> str:
         """One paragraph for people: how many were kept and left out, and the first reasons; None gives all."""
@@ -57,6 +61,7 @@ class RejectLog:
 
     strict: bool = False
     entries: list[Reject] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, position: int, identifier: str, reason: str) -> None:
         if self.strict:
@@ -65,4 +70,5 @@ class RejectLog:
         self.entries.append(Reject(position, identifier, reason))
 
     def result(self, graphs: GraphSet, unit: str = "line") -> ReadResult:
-        return ReadResult(graphs, tuple(sorted(self.entries, key=lambda reject: reject.position)), unit)
+        rejects = sorted(self.entries, key=lambda reject: reject.position)
+        return ReadResult(graphs, tuple(rejects), unit, tuple(self.notes))

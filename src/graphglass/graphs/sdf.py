@@ -8,7 +8,7 @@ from pathlib import Path
 from graphglass.errors import GraphError, LimitError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
-from graphglass.graphs.molecule import molecule_record, parse_mol_block, rdkit_chemistry
+from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_mol_block, rdkit_chemistry
 from graphglass.graphs.options import ReadOptions
 from graphglass.graphs.text_source import text_lines
 
@@ -20,7 +20,8 @@ def read_sdf(path: Path, options: ReadOptions) -> GraphSet:
     """
     blocks = list(_blocks(path, options))
     titles = [_value(block, options.id_column) for _, block in blocks]
-    named = options.id_column is not None or (all(titles) and len(set(titles)) == len(titles))
+    lines = [line for line, _ in blocks]
+    named = options.id_column is not None or names_serve_as_ids(zip(lines, titles, strict=True), options.log)
     labels = typed_texts([_value(block, options.label_column) or None for _, block in blocks])
     records = options.records()
     with rdkit_chemistry() as chemistry:

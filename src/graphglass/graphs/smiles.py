@@ -10,7 +10,7 @@ from pathlib import Path
 from graphglass.errors import FormatError, GraphError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
-from graphglass.graphs.molecule import molecule_record, parse_smiles, rdkit_chemistry
+from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_smiles, rdkit_chemistry
 from graphglass.graphs.options import ReadOptions
 from graphglass.graphs.rejects import setting
 from graphglass.graphs.text_source import text_lines
@@ -36,7 +36,7 @@ def read_smi(path: Path, options: ReadOptions) -> GraphSet:
             rows.append(_Row(line, smiles, name.strip() or None))
     if rows and rows[0].smiles.lower() == "smiles":
         rows = rows[1:]
-    return _molecules(rows, _unique(rows), options)
+    return _molecules(rows, _named(rows, options), options)
 
 
 def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions) -> GraphSet:
@@ -77,7 +77,7 @@ def read_smiles_table(path: Path, options: ReadOptions) -> GraphSet:
             rows.append(_Row(line, cells[column].strip(), name, label))
     except csv.Error as error:
         raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
-    return _molecules(rows, options.id_column is not None or _unique(rows), options)
+    return _molecules(rows, options.id_column is not None or _named(rows, options), options)
 
 
 def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
@@ -104,9 +104,8 @@ def _place(header: list[str], wanted: str | None, usual: Sequence[str], path: Pa
     return next((lowered.index(name) for name in usual if name in lowered), None)
 
 
-def _unique(rows: list[_Row]) -> bool:
-    names = [row.name for row in rows if row.fault is None]
-    return None not in names and len(set(names)) == len(names)
+def _named(rows: list[_Row], options: ReadOptions) -> bool:
+    return names_serve_as_ids([(row.line, row.name) for row in rows if row.fault is None], options.log)
 
 
 def _molecules(rows: list[_Row], named: bool, options: ReadOptions) -> GraphSet:
