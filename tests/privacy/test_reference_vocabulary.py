@@ -14,11 +14,6 @@ from graphglass.errors import PrivacyError
 from graphglass.graphs.json_lines import json_records
 from graphglass.privacy.release import release
 
-FORGETS = pytest.mark.xfail(
-    raises=pytest.fail.Exception,
-    reason="training_hashes() covers the references kept, not all that chose the vocabulary",
-)
-
 
 def relabelled(graphs):
     """The same graphs with node labels that no training graph has."""
@@ -63,7 +58,6 @@ def test_one_of_them_is_enough(trained, private, ledger):
     refused(trained.with_references(private[:1]), private, ledger)
 
 
-@FORGETS
 def test_a_large_set_keeps_some_whole_and_refuses_all(trained, private, ledger, monkeypatch):
     for module in (estimator, large_references):
         monkeypatch.setattr(module, "SAMPLE", 8)
@@ -73,7 +67,6 @@ def test_a_large_set_keeps_some_whole_and_refuses_all(trained, private, ledger, 
     refused(moved, outside, ledger)
 
 
-@FORGETS
 def test_taking_them_out_again_does_not_help(trained, private, public, ledger):
     """The vocabulary stays, so the refusal has to."""
     moved = trained.with_references(private).add_references(replace(public[0], ids=("another",)))

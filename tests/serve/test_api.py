@@ -6,6 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from graphglass import GLASS, read_graphs
+from graphglass.errors import SchemaError
+from graphglass.graphs import GraphSet
 from graphglass.serve import schemas
 from graphglass.serve.app import create_app
 from graphglass.serve.reading import read_request
@@ -45,6 +47,14 @@ def test_positions_count_over_the_whole_request(limits):
     request = schemas.Graphs(graphs=[{"nodes": 2, "edges": []}], smiles=[{"smiles": "C((", "id": "torn"}])
     _, rejected = read_request(request, limits)
     assert [(item.position, item.id) for item in rejected] == [(1, "torn")]
+
+
+def test_records_and_molecules_are_joined_in_the_form_the_model_reads(limits):
+    request = schemas.Graphs(graphs=[{"id": "line-1", "nodes": 2, "edges": []}], smiles=["CCO"])
+    with pytest.raises(SchemaError, match="Send the kind its references are of"):
+        read_request(request, limits)
+    graphs, rejected = read_request(request, limits, GraphSet.structure_only)
+    assert (graphs.ids, rejected) == (("line-1", "CCO"), [])
 
 
 def test_names_stay_apart_even_from_names_like_ours(limits):

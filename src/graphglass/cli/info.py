@@ -41,7 +41,7 @@ def info(
         **index_facts(detector.scorer_),
         "reference nodes": references.node_count,
         "reference edges": references.edge_count,
-        "trained on": f"{len(detector.training_hashes_)} graphs",
+        "made from": f"{len(detector.training_hashes())} graphs",
         "epochs": len(history),
         "final loss": round(history.loss[-1], 6) if len(history) else None,
         "threshold": round(detector.threshold_, 6),

@@ -244,7 +244,11 @@ class GLASS(BaseEstimator):
             raise InputError("A reference set needs at least one normal graph, found none.")
         views: Views = self._fitted("views_")
         moved = GLASS(**self.get_params())
-        moved._keep(views.for_domain(references), self.settings_, self.training_hashes_)
+        moved_views, hashes = views.for_domain(references), self.training_hashes_
+        if moved_views.schema != views.graph.schema:
+            # Their labels decide the columns, also once they are taken out again or where only a sample is kept.
+            hashes = hashes.union(references.content_hashes())
+        moved._keep(moved_views, self.settings_, hashes)
         if len(references) > SAMPLE:
             parts = (moved.views_.evidence(references[chunk]) for chunk in chunks(len(references)))
             moved._refer_to(index_references(parts, len(references), self.settings_.k))

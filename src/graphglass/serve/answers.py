@@ -87,7 +87,7 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
 
 def add_request(service: Service, bounds: ServeLimits, request: schemas.Graphs) -> schemas.ChangeAnswer:
     """Add the graphs of a request to the references, durably."""
-    graphs, rejected = read_request(request, bounds)
+    graphs, rejected = read_request(request, bounds, service.readable)
     if not len(graphs):
         raise InputError("; ".join(item.reason for item in rejected) or "Send at least one graph to add.")
     graphs = service.completed(graphs.without_labels())
@@ -113,7 +113,7 @@ def _read(
         limits = replace(bounds.reading, max_graphs=bounds.batch_graphs + bounds.graphs)
         graphs, shares = read_molecules([requests[place] for place in places], limits)
     else:
-        graphs, rejected = read_request(requests[places[0]], bounds)
+        graphs, rejected = read_request(requests[places[0]], bounds, service.readable)
         shares = [Share(0, len(graphs), graphs.ids, rejected)]
     if len(graphs):
         graphs = service.completed(graphs)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from graphglass.errors import GraphError, LimitError
+from graphglass.errors import GraphError, LimitError, SchemaError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
@@ -35,8 +35,13 @@ def check_size(request: schemas.Graphs, bounds: ServeLimits) -> None:
         raise LimitError(f"A request may hold {bounds.graphs} graphs, found {count}. Send them in several requests.")
 
 
-def read_request(request: schemas.Graphs, bounds: ServeLimits) -> tuple[GraphSet, list[schemas.Rejected]]:
-    """Node-link records, then molecules, in the order of the request; ids are made unique."""
+def read_request(
+    request: schemas.Graphs, bounds: ServeLimits, form: Callable[[GraphSet], GraphSet] = lambda graphs: graphs
+) -> tuple[GraphSet, list[schemas.Rejected]]:
+    """Node-link records, then molecules, in the order of the request; ids are made unique.
+
+    Both take on the ``form`` that a model reads before they are joined, for which they must be alike.
+    """
     check_size(request, bounds)
     parts: list[GraphSet] = []
     names: list[str] = []
@@ -53,7 +58,17 @@ def read_request(request: schemas.Graphs, bounds: ServeLimits) -> tuple[GraphSet
         rejected += [item.model_copy(update={"position": before + item.position}) for item in share.rejected]
         parts.append(graphs)
         names += share.names
-    return replace(concatenate(parts), ids=_unique(names)), rejected
+    ids = _unique(names)
+    if len(parts) == 1:
+        return replace(parts[0], ids=ids), rejected
+    parts = [replace(form(part), ids=tuple(f"{place} {name}" for name in part.ids)) for place, part in enumerate(parts)]
+    try:
+        return replace(concatenate(parts), ids=ids), rejected
+    except SchemaError as error:
+        raise SchemaError(
+            "The node-link records of this request carry other labels or attributes than molecules do, and the model "
+            "reads one kind of graphs. Send the kind its references are of."
+        ) from error
 
 
 def read_molecules(requests: Sequence[schemas.Graphs], limits: Limits) -> tuple[GraphSet, list[Share]]:

@@ -73,11 +73,12 @@ class Service:
             self.views.schema.layout(graphs)
 
     def completed(self, graphs: GraphSet) -> GraphSet:
-        """Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others."""
-        labelled = self.detector is not None and self.detector.scorer_.schema[1]
-        if labelled and graphs.edge_labels is None and not graphs.edge_count:
-            return replace(graphs, edge_labels=np.zeros(0, np.int64))
-        return graphs
+        """See :meth:`~graphglass.detector.reference_scorer.ReferenceScorer.completed`."""
+        return graphs if self.detector is None else self.detector.scorer_.completed(graphs)
+
+    def readable(self, graphs: GraphSet) -> GraphSet:
+        """The graphs as the model reads them."""
+        return self.comparable(self.completed(graphs))
 
     def comparable(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the one form that batches of several requests can share."""
