@@ -85,6 +85,14 @@ def test_large_graphs_are_deleted_in_groups(monkeypatch):
     assert (attribution > 0).all()
 
 
+def test_a_very_large_graph_is_copied_as_often_as_its_size_affords(monkeypatch):
+    monkeypatch.setattr(explanation, "MOST_ENDS", 9 * 40)
+    graph = chain_with_clique(12, 4, "g")
+    calls = []
+    explanation.node_attribution(graph, 0.0, lambda graphs: calls.append(len(graphs)) or np.zeros(len(graphs)))
+    assert calls == [max(9 * 40 // (12 + len(graph.neighbours)), 8)]
+
+
 def test_a_single_node_has_nothing_to_delete():
     one = canonical_graph_set([1], [], [])
     assert explanation.node_attribution(one, 1.0, lambda graphs: np.zeros(len(graphs))).tolist() == [0.0]

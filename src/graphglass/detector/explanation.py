@@ -18,6 +18,7 @@ from graphglass.scoring.evidence import Evidence
 
 # Deleting every node of a large graph one by one costs a profile per node; past this, nodes are deleted in groups.
 MOST_DELETIONS = 128
+MOST_ENDS = 2_000_000  # nodes and edge ends of all smaller copies together: some seconds of scoring
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,14 @@ def node_attribution(
 ) -> NDArray[np.float64]:
     """How much the score falls when a node is deleted; positive nodes make the graph abnormal.
 
-    Graphs of more than :data:`MOST_DELETIONS` nodes are deleted in groups of neighbouring nodes that share one value.
+    Graphs of more than :data:`MOST_DELETIONS` nodes are deleted in groups of neighbouring nodes that share one value, very
+    large ones in fewer groups.
     """
     nodes = graph.node_count
     if nodes == 1:
         return np.zeros(1)
-    groups = _neighbouring_groups(graph, min(nodes, MOST_DELETIONS))
+    affordable = max(MOST_ENDS // (nodes + len(graph.neighbours)), 8)
+    groups = _neighbouring_groups(graph, min(nodes, MOST_DELETIONS, affordable))
     drops = score - decision_function(without_nodes(graph, groups))
     attribution = np.zeros(nodes)
     for group, drop in zip(groups, drops, strict=True):
