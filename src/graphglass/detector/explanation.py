@@ -128,8 +128,8 @@ def node_attribution(
 ) -> NDArray[np.float64]:
     """How much the score falls when a node is deleted; positive nodes make the graph abnormal.
 
-    Graphs of more than :data:`MOST_DELETIONS` nodes are deleted in groups of neighbouring nodes that share one value, very
-    large ones in fewer groups.
+    Graphs of more than :data:`MOST_DELETIONS` nodes are deleted in groups of neighbouring nodes that share one value,
+    very large ones in fewer groups.
     """
     nodes = graph.node_count
     if nodes == 1:
