@@ -53,6 +53,22 @@ def test_a_foreign_folder_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+@pytest.mark.parametrize(
+    ("manifest", "what"),
+    [
+        ({"kind": "graphglass-model", "version": 1, "files": {}}, "a saved model \\(graphglass-model\\)"),
+        ({"version": 1, "ids": ["a"]}, "a cached dataset"),
+        ({}, "something else"),
+    ],
+)
+def test_a_manifest_of_something_else_is_told(tmp_path: Path, manifest: dict[str, Any], what: str) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "manifest.json").write_text(json.dumps(manifest))
+    for use in (lambda: Results.create(tmp_path / "other", PURPOSE), lambda: result_folders(tmp_path)):
+        with pytest.raises(BenchError, match=f"other holds {what}, not results"):
+            use()
+
+
 @pytest.mark.parametrize("cut", [1, 20, 200])
 def test_a_half_written_record_is_named(tmp_path: Path, cut: int) -> None:
     results = Results.create(tmp_path, PURPOSE)

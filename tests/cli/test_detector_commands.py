@@ -158,7 +158,9 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
     assert glass("references", model, "add", tmp_path / "two.jsonl").exit_code == 0
     listed = glass("references", model, "list").output.splitlines()
     assert len(listed) == 42
-    assert glass("references", model, "remove", queries.ids[0], queries.ids[1]).exit_code == 0
+    assert glass("references", model).output.splitlines() == listed
+    assert "Removed 1 reference;" in glass("references", model, "remove", queries.ids[0]).output
+    assert "Removed 1 reference;" in glass("references", model, "remove", queries.ids[1]).output
     assert len(glass("references", model, "list").output.splitlines()) == 40
     assert glass("references", model, "replace", tmp_path / "two.jsonl").exit_code == 0
     assert len(glass("references", model, "list").output.splitlines()) == 2

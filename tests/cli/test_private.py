@@ -62,7 +62,7 @@ def test_from_budget_to_merged_summary(glass, tmp_path):
     assert "n = 10" in glass("show", tmp_path / "a").output
     shown = glass("show", tmp_path / "a.db", "--summary", tmp_path / "a", "--summary", tmp_path / "b").output
     assert "chain intact" in shown
-    assert "in 1 releases" in shown
+    assert "in 1 release;" in shown
     merged = tmp_path / "merged"
     refused = glass("merge", tmp_path / "a", tmp_path / "b", "-o", merged, code=1)
     assert isinstance(refused.exception, PrivacyError)

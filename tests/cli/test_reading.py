@@ -81,8 +81,32 @@ def test_dropped_names_are_told(tmp_path):
 
 def test_nothing_readable_is_an_error(tmp_path):
     (tmp_path / "m.smi").write_text("bad a\n")
-    with pytest.raises(GraphError, match="No graph could be read"):
+    with pytest.raises(GraphError, match=r"No graph could be read from .*: read 0 graphs, left out 1"):
         glass("describe", tmp_path / "m.smi")
+
+
+@pytest.mark.parametrize("suffix", ["smi", "sdf", "jsonl", "csv", "parquet", "zip", "graphml"])
+def test_an_empty_file_is_called_empty(tmp_path, suffix):
+    (tmp_path / f"g.{suffix}").write_text("")
+    with pytest.raises(InputError, match="empty"):
+        glass("describe", tmp_path / f"g.{suffix}")
+
+
+def test_a_name_that_is_no_file_is_explained(tmp_path):
+    (tmp_path / "water.json").write_text("{}")
+    with pytest.raises(InputError, match=r"\.json is not read.* ends in \.jsonl"):
+        glass("describe", tmp_path / "water.json")
+    with pytest.raises(InputError, match=r"glass data get MUTAG .* load_dataset\('MUTAG'\)"):
+        glass("describe", "MUTAG")
+    with pytest.raises(InputError, match=r"nobody does not exist\.$"):
+        glass("describe", "nobody")
+
+
+def test_one_is_not_many(tmp_path):
+    (tmp_path / "m.smi").write_text("CC a\nbad b\n")
+    told = glass("describe", tmp_path / "m.smi")
+    assert "read 1 graph, left out 1" in told.stderr
+    assert "1 graph, 2 nodes, 1 edge\n" in told.stdout
 
 
 def test_repairs_are_told_in_one_line(tmp_path):

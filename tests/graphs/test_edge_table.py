@@ -16,8 +16,7 @@ from graphglass.graphs.read import read_graphs, read_report
 
 EDGES = "graph_id,source,target,label\nb,0,1,x\nb,1,2,y\na,5,7,x\nb,2,1,z\n"
 NODES = (
-    "graph_id,node,label,charge,graph_label\n"
-    "a,5,C,0.5,1\na,7,O,1.5,1\na,9,,2.5,1\nb,0,C,0,0\nb,1,C,0,0\nb,2,C,0,0\n"
+    "graph_id,node,label,charge,graph_label\na,5,C,0.5,1\na,7,O,1.5,1\na,9,,2.5,1\nb,0,C,0,0\nb,1,C,0,0\nb,2,C,0,0\n"
 )
 
 
@@ -132,7 +131,7 @@ def test_missing_attributes_can_be_filled(tmp_path: Path, edges: Path) -> None:
     [
         ("graph_id,from,to", r"missing: source, target. Columns found: graph_id, from, to"),
         ("graph,source,target", r"neither a SMILES column nor the columns graph_id, source, target"),
-        ("", r"Columns found: none"),
+        ("", r"e.csv is empty"),
     ],
 )
 def test_wrong_columns_are_named(tmp_path: Path, header: str, message: str) -> None:

@@ -183,3 +183,19 @@ def test_compressed_lines_carry_the_name_of_their_file(tmp_path: Path) -> None:
     write_json_lines(canonical_graph_set([2], [0], [1]), tmp_path / "g.jsonl.gz")
     assert b"g.jsonl\0" in (tmp_path / "g.jsonl.gz").read_bytes()[:20]
     assert len(read_graphs(tmp_path / "g.jsonl.gz")) == 1
+
+
+def test_text_among_numbers_is_called_text() -> None:
+    record = {"nodes": [{"attributes": {"x": 1, "y": "a"}}, {"attributes": {"x": "12", "y": "b"}}], "edges": []}
+    (reject,) = read_report([record]).rejects
+    assert reject.reason == "attribute 'x' must be a number, found the text '12'"
+
+
+def test_a_width_mismatch_shows_a_few_names() -> None:
+    def graph(width: int) -> dict[str, object]:
+        return {"id": str(width), "nodes": [{"attributes": [1.0] * width}], "edges": []}
+
+    (reject,) = read_report([graph(200), {**graph(200), "id": "b"}, graph(1)]).rejects
+    assert "most records have 200 attributes (attribute_0, " in reject.reason
+    assert "attribute_5, ... (200 in all))" in reject.reason
+    assert "attribute_6" not in reject.reason

@@ -50,7 +50,7 @@ def test_a_named_format_overrides_the_suffix(tmp_path: Path) -> None:
 
 
 def test_nothing_in_is_an_error_and_an_empty_report(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match="It holds none"):
+    with pytest.raises(GraphError, match="it holds none"):
         read_graphs([])
     assert len(read_report([]).graphs) == 0
     path = tmp_path / "empty.jsonl"
@@ -63,7 +63,7 @@ def test_the_summary_is_logged_with_lines_and_reasons(tmp_path: Path, caplog: py
     path = tmp_path / "g.jsonl"
     path.write_text('{"id": "a", "nodes": 1}\n' + '{"nodes": 0}\n' * 7)
     read_graphs(path)
-    assert "read 1 graphs, left out 7" in caplog.text
+    assert "read 1 graph, left out 7" in caplog.text
     assert "line 2, 'line-2': the graph has no nodes" in caplog.text
     assert "and 2 more" in caplog.text
 

@@ -77,6 +77,11 @@ class Results:
             raise BenchError(f"{folder} is not a results folder: it has no {MANIFEST}.")
         try:
             content = json.loads(path.read_text())
+            if "format" not in content:
+                # Saved models and cached datasets have a file of this name too.
+                what = f"a saved model ({content['kind']})" if "kind" in content else "something else"
+                what = "a cached dataset" if "ids" in content else what
+                raise BenchError(f"{folder} holds {what}, not results. Name a folder that `glass bench` wrote.")
             version = content.pop("format")
             purpose = Purpose(**content)
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphglass.wording import counted
+
 if TYPE_CHECKING:
     from graphglass.cluster.work import Outcome
 
@@ -26,7 +28,8 @@ def run_parts(cluster: str, workers: int | None, job: str, run: Callable[[Any], 
     skipped = sum(outcome.skipped for outcome in outcomes)
     graphs, rejected = sum(item.graphs for item in outcomes), sum(item.rejected for item in outcomes)
     typer.echo(
-        f"{job}: {len(outcomes) - len(failed) - skipped} parts done ({graphs} graphs, {rejected} records rejected), "
+        f"{job}: {counted(len(outcomes) - len(failed) - skipped, 'part')} done ({counted(graphs, 'graph')}, "
+        f"{counted(rejected, 'record')} rejected), "
         f"{skipped} were done before, {len(failed)} failed."
     )
     for outcome in outcomes:

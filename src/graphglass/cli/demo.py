@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from graphglass.wording import counted
+
 app = typer.Typer()
 
 
@@ -58,5 +60,5 @@ def demo(
             write_report(detector, held_out, output / "report.html")
             print_ranking(columns, top=10)
     spread = f" (standard deviation {np.std(areas, ddof=1):.3f})" if seeds > 1 else ""
-    typer.echo(f"AUROC {np.mean(areas):.3f} on average over {seeds} splits{spread}.")
+    typer.echo(f"AUROC {np.mean(areas):.3f} on average over {counted(seeds, 'split')}{spread}.")
     typer.echo(f"The first split's model, scores.csv and report.html are in {output}/")

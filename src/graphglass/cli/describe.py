@@ -12,6 +12,7 @@ from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.output import refuse_unless_writable, write_file
 from graphglass.cli.reading import Reading, reads_graphs
 from graphglass.errors import InputError
+from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -94,7 +95,7 @@ def describe(
     elif output is not None:
         write_file(output, parquet(columns))
     if output is not None:
-        typer.echo(f"Wrote {len(read)} graphs to {output}.", err=True)
+        typer.echo(f"Wrote {counted(len(read), 'graph')} to {output}.", err=True)
 
 
 def format_of(output: Path | None, wanted: Format | None) -> Format:
@@ -135,7 +136,8 @@ def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
 
     total = len(columns["id"])
     estimated = sum(columns["estimated"])
-    summary = f"{total} graphs, {sum(columns['nodes'])} nodes, {sum(columns['edges'])} edges"
+    amounts = {"graph": total, "node": sum(columns["nodes"]), "edge": sum(columns["edges"])}
+    summary = ", ".join(counted(amount, noun) for noun, amount in amounts.items())
     if estimated:
         summary += f"; {estimated} with estimated values (*)"
     if rows < total:

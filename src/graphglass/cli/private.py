@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.wording import counted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -122,7 +123,7 @@ def show(
         account = book.budget(dataset)
         typer.echo(
             f"  {dataset}: epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} spent at delta {account.delta:g} "
-            f"in {account.releases} releases; next up to {account.epsilon_remaining:.4g} "
+            f"in {counted(account.releases, 'release')}; next up to {account.epsilon_remaining:.4g} "
             f"(mu^2 {float(account.spent):.6f} of {float(account.mu_squared):.6f})"
         )
 
@@ -142,7 +143,7 @@ def merge(
     merged = merge_summaries([PrivateSummary.load(path) for path in summaries], disjoint=disjoint)
     merged.save(output)
     typer.echo(merged.statement)
-    typer.echo(f"Wrote {output}: {merged.references} graphs, noise {merged.sigma:.4g} per score.")
+    typer.echo(f"Wrote {output}: {counted(merged.references, 'graph')}, noise {merged.sigma:.4g} per score.")
 
 
 @app.command()

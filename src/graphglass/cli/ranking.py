@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.wording import counted
+
 
 def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """1 for the most abnormal graph; equal scores rank in input order."""
@@ -35,4 +37,4 @@ def print_ranking(columns: Mapping[str, Any], top: int) -> None:
     console.print(table)
     count = len(columns["id"])
     flagged = f", {int(np.sum(columns['flagged']))} flagged" if calibrated else ""
-    console.print(f"{count} graphs{flagged}." + (f" {count - top} not shown." if count > top else ""))
+    console.print(f"{counted(count, 'graph')}{flagged}." + (f" {count - top} not shown." if count > top else ""))

@@ -49,7 +49,7 @@ class Reading:
         )
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):
-            raise GraphError(f"No graph could be read from {path}: {summary}")
+            raise GraphError(f"No graph could be read from {path}: {'; '.join(result.notes) or summary}")
         for note in result.notes:
             typer.echo(f"{path}: {note}", err=True)
         if result.rejects:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.wording import counted
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 
@@ -16,8 +17,13 @@ app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 def references(
     ctx: typer.Context, model: Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.")]
 ) -> None:
-    """List, add, remove or replace a model's normal references; encoders stay as they are."""
+    """List, add, remove or replace a model's normal references; encoders stay as they are.
+
+    Without a command, the references are listed.
+    """
     ctx.obj = model
+    if ctx.invoked_subcommand is None:
+        show(ctx)
 
 
 @app.command("list")
@@ -44,7 +50,7 @@ def add(
     detector = GLASS.load(ctx.obj)
     trusted = reading.read(graphs)
     detector.add_references(trusted).save(ctx.obj)
-    typer.echo(f"Added {len(trusted)} references; {ctx.obj} now has {len(detector.references_)}.")
+    typer.echo(f"Added {counted(len(trusted), 'reference')}; {ctx.obj} now has {len(detector.references_)}.")
 
 
 @app.command()
@@ -54,7 +60,7 @@ def remove(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(help="Id
 
     detector = GLASS.load(ctx.obj)
     detector.remove_references(ids).save(ctx.obj)
-    typer.echo(f"Removed {len(set(ids))} references; {ctx.obj} now has {len(detector.references_)}.")
+    typer.echo(f"Removed {counted(len(set(ids)), 'reference')}; {ctx.obj} now has {len(detector.references_)}.")
 
 
 @app.command()
@@ -70,4 +76,4 @@ def replace(
 
     moved = GLASS.load(ctx.obj).with_references(reading.read(graphs))
     moved.save(ctx.obj)
-    typer.echo(f"{ctx.obj} now measures against {moved.scorer_.reference_count} references.")
+    typer.echo(f"{ctx.obj} now measures against {counted(moved.scorer_.reference_count, 'reference')}.")

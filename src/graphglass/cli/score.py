@@ -10,6 +10,7 @@ import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.estimator import GLASS
@@ -97,7 +98,7 @@ def score(
     columns = {"id": graphs.ids, "score": scores, "p_value": p_values, "flagged": flags, "rank": ranks_of(scores)}
     if output is not None:
         write_rows(columns, output)
-        typer.echo(f"Wrote {len(graphs)} scores to {output}; {int(flags.sum())} flagged at alpha {alpha:g}.")
+        typer.echo(f"Wrote {counted(len(graphs), 'score')} to {output}; {int(flags.sum())} flagged at alpha {alpha:g}.")
     else:
         print_ranking(columns, top)
     if report is not None:
@@ -113,9 +114,10 @@ def _nothing_flaggable(alpha: float, references: int) -> str:
     if smallest <= alpha or alpha == 0:
         return ""
     digit = 10 ** math.floor(math.log10(smallest))  # rounded up to one digit, so that the advice holds
+    enough, larger = math.ceil(1 / alpha) - 1, math.ceil(smallest / digit) * digit
     return (
-        f"no graph can be flagged at {alpha:g} with {references} references: the smallest p-value is {smallest:.3f}; "
-        f"give at least {math.ceil(1 / alpha) - 1} references or --alpha {math.ceil(smallest / digit) * digit:g}"
+        f"no graph can be flagged at {alpha:g} with {counted(references, 'reference')}: the smallest p-value is "
+        f"{smallest:.3f}; give at least {counted(enough, 'reference')} or --alpha {larger:g}"
     )
 
 
@@ -133,6 +135,6 @@ def _score_by_summary(
     columns = {"id": graphs.ids, "score": scores, "rank": ranks_of(scores)}
     if output is not None:
         write_rows(columns, output)
-        typer.echo(f"Wrote {len(graphs)} scores to {output}.")
+        typer.echo(f"Wrote {counted(len(graphs), 'score')} to {output}.")
     else:
         print_ranking(columns, top)

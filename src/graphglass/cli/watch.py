@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from graphglass.wording import counted
+
 app = typer.Typer()
 
 
@@ -77,8 +79,8 @@ def watch(
         if output is not None:
             results.close()
         typer.echo(
-            f"{scorer.scored} graphs scored, {scorer.flagged} flagged, {scorer.bad} bad lines, {drift.alarms} drift "
-            f"alarms; evidence of drift now {drift.wealth:.3g} of {alarm:g}.",
+            f"{counted(scorer.scored, 'graph')} scored, {scorer.flagged} flagged, {counted(scorer.bad, 'bad line')}, "
+            f"{counted(drift.alarms, 'drift alarm')}; evidence of drift now {drift.wealth:.3g} of {alarm:g}.",
             err=True,
         )
 

@@ -26,6 +26,8 @@ def open_archive(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
     LimitError
         If it would unpack to more than the limits allow.
     """
+    if not path.stat().st_size:
+        raise FormatError(f"{path.name} is empty (0 bytes). Fetch or copy it again.")
     try:
         with zipfile.ZipFile(path) as archive:
             _check_members(path, archive.infolist(), limits)

@@ -11,9 +11,9 @@ from typing import Any
 
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.options import ReadOptions
-from graphglass.graphs.rejects import setting
 from graphglass.graphs.smiles import delimiter, smiles_column
 from graphglass.graphs.text_source import text_lines
+from graphglass.wording import listing, setting
 
 
 @dataclass(frozen=True)
@@ -63,19 +63,25 @@ def detect_path(path: Path, options: ReadOptions) -> str:
     for name, kind in FORMATS.items():
         if suffix.lower() in kind.suffixes:
             return name
+    if suffix.lower() == ".json":
+        raise FormatError(
+            f"{path.name}: .json is not read. JSON Lines is, with one record per line, in a file that ends in .jsonl."
+        )
     raise FormatError(f"{path.name} has no suffix that tells its format. {supported()}")
 
 
 def _detect_table(path: Path, options: ReadOptions) -> str:
     first = (text for _, text in text_lines(path, options.limits))
     header = [cell.strip() for cell in next(csv.reader(first, delimiter=delimiter(path)), [])]
+    if not header:
+        raise SchemaError(f"{path.name} is empty; a table needs a header line.")
     if options.smiles_column is not None or smiles_column(header, None) is not None:
         return "smiles-table"
     if "graph_id" in header:
         return "csv-edges"
     raise SchemaError(
         f"{path.name} has neither a SMILES column nor the columns graph_id, source, target of an edge table. "
-        f"Columns found: {', '.join(header) or 'none'}. "
+        f"Columns found: {listing(header)}. "
         f"Name the column with {setting('smiles_column', 'NAME')}, or rename the columns."
     )
 

@@ -17,6 +17,7 @@ from graphglass.graphs.flat import FlatGraphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import label_codes
 from graphglass.graphs.options import ReadOptions
+from graphglass.wording import listing
 
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
@@ -83,7 +84,7 @@ def require_columns(table: pa.Table, wanted: tuple[str, ...], what: str) -> None
     if missing:
         raise SchemaError(
             f"{what} needs the columns {', '.join(wanted)}; missing: {', '.join(missing)}. "
-            f"Columns found: {', '.join(table.column_names) or 'none'}."
+            f"Columns found: {listing(table.column_names)}."
         )
 
 

@@ -14,7 +14,7 @@ from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.label_codes import class_labels
 from graphglass.graphs.options import ReadOptions
 from graphglass.graphs.properties import to_float32
-from graphglass.graphs.rejects import setting
+from graphglass.wording import setting
 
 
 @dataclass

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphglass.errors import GraphError, SchemaError
+from graphglass.wording import listing
 
 REMOVED = ("self_loops", "multi_edges", "one_way")
 
@@ -235,9 +236,14 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         return parts[0]
     schema = {_schema(part) for part in parts if len(part)}
     if len(schema) > 1:
+        found = "; ".join(
+            f"{'with' if nodes else 'no'} node labels, {'with' if edges else 'no'} edge labels, attributes: "
+            f"{listing(names)}"
+            for nodes, edges, names in sorted(schema)
+        )
         raise SchemaError(
             "Graph sets can be joined only if they carry the same node labels, edge labels and attributes. "
-            f"Found {sorted(schema, key=str)} as (node labels, edge labels, attribute names)."
+            f"Found {found}."
         )
     filled = [part for part in parts if len(part)] or parts[:1]
     ids = tuple(identifier for part in filled for identifier in part.ids)

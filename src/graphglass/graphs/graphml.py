@@ -105,6 +105,8 @@ class _Parser:
         self.expat.ExternalEntityRefHandler = self._refuse
 
     def parse(self, content: bytes) -> list[_Graph]:
+        if not content:
+            raise FormatError(f"{self.name} is empty (0 bytes).")
         try:
             self.expat.Parse(content, True)
         except expat.ExpatError as error:

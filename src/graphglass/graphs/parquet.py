@@ -20,6 +20,7 @@ from graphglass.graphs.flat import FlatGraphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.options import ReadOptions
+from graphglass.wording import listing
 
 GRAPH_COLUMNS = ("id", "nodes", "sources", "targets")
 _METADATA = b"graphglass"
@@ -33,13 +34,15 @@ def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
     if "graph_id" not in table.column_names:
         raise SchemaError(
             f"{path.name} is neither an edge table (graph_id, source, target) nor a graph table "
-            f"({', '.join(GRAPH_COLUMNS)}). Columns found: {', '.join(table.column_names)}."
+            f"({', '.join(GRAPH_COLUMNS)}). Columns found: {listing(table.column_names)}."
         )
     return read_edge_table(table, read_node_table(options), options, first_row=1)
 
 
 def read_parquet_table(path: Path, options: ReadOptions) -> pa.Table:
     """The table of a file whose unpacked size is within the limits."""
+    if not path.stat().st_size:
+        raise FormatError(f"{path.name} is empty (0 bytes); a Parquet file never is.")
     try:
         with pq.ParquetFile(path) as source:
             facts = source.metadata

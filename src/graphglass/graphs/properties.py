@@ -44,17 +44,21 @@ def property_table(
 ) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
     """Numeric properties as columns, (nodes, width) with NaN where a node has none; a list makes a column per place.
 
-    Text properties are not attributes and are skipped, unless they are among the `wanted`: then they are refused.
+    Text properties are not attributes and are skipped, unless they are among the `wanted` or other nodes have numbers
+    there: then they are refused.
     """
     columns: dict[str, int] = {}
     rows: list[int] = []
     places: list[int] = []
     values: list[float] = []
+    texts: dict[str, str] = {}
     for row, node in enumerate(nodes):
-        for key, value in _numeric(node, skip, wanted):
+        for key, value in _numeric(node, skip, wanted, texts):
             rows.append(row)
             places.append(columns.setdefault(key, len(columns)))
             values.append(value)
+    for key in columns.keys() & texts.keys():
+        raise GraphError(f"attribute {key!r} must be a number, found the text {texts[key]!r:.60}")
     if not columns:
         return None, ()
     table = np.full((len(nodes), len(columns)), np.nan)
@@ -62,7 +66,10 @@ def property_table(
     return to_float32(table), tuple(columns)
 
 
-def _numeric(node: Properties, skip: str | None, wanted: tuple[str, ...] | None) -> Iterator[tuple[str, float]]:
+def _numeric(
+    node: Properties, skip: str | None, wanted: tuple[str, ...] | None, texts: dict[str, str]
+) -> Iterator[tuple[str, float]]:
+    """The numbers of one node by column; what is text is noted in `texts`."""
     for key, value in node.items():
         if key == skip or (wanted is not None and key not in wanted):
             continue
@@ -75,6 +82,8 @@ def _numeric(node: Properties, skip: str | None, wanted: tuple[str, ...] | None)
                 yield f"{key}_{place}", _finite(item, key)
         elif wanted is not None and value is not None:
             raise GraphError(f"attribute {key!r} must be a number, found {value!r}")
+        elif isinstance(value, str):
+            texts.setdefault(str(key), value)
 
 
 def _finite(value: Real, key: object) -> float:

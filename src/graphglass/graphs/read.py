@@ -81,7 +81,8 @@ def read_graphs(
     )  # fmt: skip
     if not len(result.graphs) and not isinstance(source, GraphSet):
         reasons = "; ".join(f"{result.unit} {reject.position}: {reject.reason}" for reject in result.rejects[:3])
-        raise GraphError(f"No graph could be read from {_shown(source)}. {reasons or 'It holds none'}.")
+        found = reasons or "; ".join(result.notes) or "it holds none"
+        raise GraphError(f"No graph could be read from {_shown(source)}: {found}.")
     for said in (*result.notes, *([result.summary()] if result.rejects else [])):
         logger.warning("%s: %s", _shown(source), said)
     return result.graphs
@@ -125,7 +126,9 @@ def read_report(
     if isinstance(source, str | PathLike):
         path = Path(source)
         if not path.exists():
-            raise FormatError(f"{path} does not exist.")
+            raise FormatError(f"{path} does not exist.{_dataset_hint(str(source))}")
+        if path.is_file() and not path.stat().st_size:
+            log.notes.append("the file is empty")
         name = format or detect_path(path, options)
         content: Any = path
     else:
@@ -139,6 +142,19 @@ def read_report(
     module, _, attribute = function.rpartition(".")
     graphs = getattr(import_module(f"graphglass.graphs.{module}"), attribute)(content, options)
     return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
+
+
+def _dataset_hint(name: str) -> str:
+    """Where a benchmark dataset is, if it was named in place of a file."""
+    from graphglass.graphs.tu_catalogue import CATALOGUE
+
+    if name.upper() not in CATALOGUE:
+        return ""
+    known = name.upper()
+    return (
+        f" It is the name of a benchmark dataset: `glass data get {known} --data-root FOLDER` makes "
+        f"FOLDER/{known}.zip, which can be read; in Python there is load_dataset({known!r})."
+    )
 
 
 def _shown(source: Any) -> str:

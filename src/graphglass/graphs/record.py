@@ -13,7 +13,8 @@ from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.label_codes import class_labels, text_code
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.rejects import RejectLog, logger, setting
+from graphglass.graphs.rejects import RejectLog, logger
+from graphglass.wording import counted, listing, setting
 
 _EMPTY = text_code("")  # the code of a missing label
 
@@ -191,5 +192,4 @@ def _name(record: Record, node: int) -> str:
 
 
 def _listing(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
-    return f"{len(names)} attributes ({shown})" if names else "no attributes"
+    return f"{counted(len(names), 'attribute')} ({listing(names, 6)})" if names else "no attributes"

@@ -7,13 +7,9 @@ from dataclasses import dataclass, field
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.wording import counted
 
 logger = logging.getLogger("graphglass")
-
-
-def setting(name: str, value: object) -> str:
-    """A setting of the reader as people give it: the option of a command, and the keyword in Python."""
-    return f"--{name.replace('_', '-')} {value} ({name}={value!r} in Python)"
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class ReadResult:
 
     def summary(self, most: int | None = 5) -> str:
         """One paragraph for people: how many were kept and left out, and the first reasons; None gives all."""
-        lines = [f"read {len(self.graphs)} graphs, left out {len(self.rejects)}"]
+        lines = [f"read {counted(len(self.graphs), 'graph')}, left out {len(self.rejects)}"]
         lines += [f"  {self.unit} {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:most]]
         if most is not None and len(self.rejects) > most:
             lines.append(f"  and {len(self.rejects) - most} more; --all-rejects (read_report() in Python) lists them")

@@ -12,8 +12,8 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
 from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_smiles, rdkit_chemistry
 from graphglass.graphs.options import ReadOptions
-from graphglass.graphs.rejects import setting
 from graphglass.graphs.text_source import text_lines
+from graphglass.wording import listing, setting
 
 _ID_COLUMNS = ("id", "name", "mol_id", "molecule_id", "compound_id", "identifier")
 
@@ -59,7 +59,7 @@ def read_smiles_table(path: Path, options: ReadOptions) -> GraphSet:
             wanted = f"column {options.smiles_column!r}" if options.smiles_column else "SMILES column"
             raise SchemaError(
                 f"{path.name} has no {wanted}. "
-                f"Columns found: {', '.join(header)}. Name it with {setting('smiles_column', 'NAME')}."
+                f"Columns found: {listing(header)}. Name it with {setting('smiles_column', 'NAME')}."
             )
         name_at = _place(header, options.id_column, _ID_COLUMNS, path)
         label_at = _place(header, options.label_column, ("label",), path)
@@ -99,7 +99,7 @@ def _place(header: list[str], wanted: str | None, usual: Sequence[str], path: Pa
     lowered = [cell.lower() for cell in header]
     if wanted is not None:
         if wanted.lower() not in lowered:
-            raise SchemaError(f"{path.name} has no column {wanted!r}. Columns found: {', '.join(header)}.")
+            raise SchemaError(f"{path.name} has no column {wanted!r}. Columns found: {listing(header)}.")
         return lowered.index(wanted.lower())
     return next((lowered.index(name) for name in usual if name in lowered), None)
 

@@ -19,6 +19,7 @@ from graphglass.report.charts import contribution_bars, loss_curve, score_distri
 from graphglass.report.drawing import draw_graph
 from graphglass.scoring.calibration import conformal_p_values
 from graphglass.sphere.projection import SphereMap
+from graphglass.wording import counted
 
 EXPLAINED = 5
 _MOST_ROWS = 1000
@@ -61,9 +62,10 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     plotted = sphere_map(plane.coordinates(references.codes), places, flagged, graphs.ids)
     about_scores = "Normal references (left out one at a time) in grey, the graphs of this report in colour."
     about_map = "The plane in which the references differ most; flagged graphs are red."
-    against = detector.scorer_.reference_count
+    against = counted(detector.scorer_.reference_count, "normal reference")
+    title = f"{counted(len(graphs), 'graph')} against {against}"
     sections = [
-        f"<h1>{len(graphs)} graphs against {against} normal references</h1><p>{escape(summary)}</p>",
+        f"<h1>{title}</h1><p>{escape(summary)}</p>",
         f'<div class="pair"><div class="card"><h3>Scores</h3><p>{about_scores}</p>{histogram}</div>',
         f'<div class="card"><h3>Map of the sphere</h3><p>{about_map}</p>{plotted}</div></div>',
         f"<h2>Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}",
