@@ -232,4 +232,4 @@ def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals
         assert client.get("/v1/model").json()["references"] == 40
         listed = client.get("/v1/references").json()
     assert (listed["total"], listed["listed"], len(listed["references"])) == (40, 16, 16)
-    assert "1 graphs against 40 normal references" in report_page(large, normals[:1].structure_only())
+    assert "1 graph against 40 normal references" in report_page(large, normals[:1].structure_only())

@@ -49,7 +49,7 @@ def test_a_reference_lies_at_its_own_place_on_the_map(mixed, normals):
 
 def test_the_report_takes_graphs_of_any_domain(mixed, records):
     page = report_page(GLASS.load(mixed), read_graphs(records[1:]))
-    assert "1 graphs against 52 normal references" in page
+    assert "1 graph against 52 normal references" in page
 
 
 def test_the_report_places_a_reference_on_itself(mixed, normals, monkeypatch):
