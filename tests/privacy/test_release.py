@@ -1,15 +1,17 @@
 """A release end to end with a stand-in model: order of charge and draw, refusals, and what comes out."""
 
 import inspect
+import re
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graphglass.errors import BudgetError, ParameterError, PrivacyError
+from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, ParameterError, PrivacyError
 from graphglass.privacy import release as module
 from graphglass.privacy.ledger import Ledger
 from graphglass.privacy.release import _release, default_features, release
@@ -179,6 +181,14 @@ def test_overlap_with_training_graphs_is_refused_before_the_charge(make_model, g
     go(trained, graphs[np.arange(len(graphs)) != 3], ledger)
 
 
+@pytest.mark.parametrize(("rows", "named"), [([3], r"\(g3\)"), ([1, 3, 4, 9], r"4 of .* \(g1, g3, g4, \.\.\.\)")])
+def test_the_overlap_is_named(make_model, graphs, ledger, rows, named):
+    """So that the holder knows which graphs to leave out, up to three of them."""
+    renamed = replace(graphs, ids=tuple(f"g{i}" for i in range(len(graphs))))
+    with pytest.raises(PrivacyError, match=named):
+        go(make_model(trained_on=graphs[rows].content_hashes()), renamed, ledger)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_an_odd_record_becomes_a_zero_row_without_a_word(model, graphs, ledger, value):
     exact = go(model, graphs, ledger, epsilon=1.0)
@@ -229,28 +239,90 @@ def test_larger_subjects_cost_the_same_budget_and_more_noise(model, graphs, ledg
 
 
 @pytest.mark.parametrize(
-    "settings", [{"epsilon": 0.0}, {"delta": 0.9}, {"graphs_per_subject": 0}, {"graphs_per_subject": 17},
-                 {"output": "/no/such/directory/summary"}]
-)  # fmt: skip
+    "settings", [{"epsilon": 0.0}, {"delta": 0.9}, {"graphs_per_subject": 0}, {"graphs_per_subject": 17}]
+)
 def test_bad_requests_cost_nothing(model, graphs, ledger, settings):
     with pytest.raises(ParameterError):
         go(model, graphs, ledger, **settings)
     assert ledger.budget("clinic").releases == 0
 
 
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("folder", "is a directory"),
+        ("references.smi", "exists already"),
+        ("other.summary", "exists already"),
+        ("dangling", "exists already"),
+        ("absent/s", "no folder"),
+        ("references.smi/s", "no folder"),
+        ("/proc/s", "cannot be written"),
+        ("x" * 250, "cannot be written"),
+    ],
+)
+def test_an_output_that_cannot_be_written_costs_nothing(model, graphs, make_graphs, ledger, tmp_path, output, reason):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "references.smi").write_text("CCO\n")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    other = Ledger.create(tmp_path / "other.db")
+    other.grant("clinic", epsilon=4.0, delta=1e-5)
+    go(model, make_graphs([4, 5]), other, output=tmp_path / "other.summary")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    with pytest.raises(InputError, match=reason):
+        go(model, graphs, ledger, output=tmp_path / output)
+    assert ledger.budget("clinic").releases == 0
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
 def test_a_write_that_fails_can_be_repeated_without_new_noise(model, graphs, ledger, tmp_path, monkeypatch):
-    from graphglass.errors import ArtifactError
+    """Without an id of the caller's: the message must tell the one that was drawn."""
     from graphglass.scoring import private_summary
 
     def full(*_):
-        raise ArtifactError("No space left on device")
+        raise ArtifactError("No space left on device.")
 
     monkeypatch.setattr(private_summary, "write_atomically", full)
-    with pytest.raises(ArtifactError):
-        go(model, graphs, ledger, release_id="r", output=tmp_path / "s")
+    with pytest.raises(ArtifactError, match=r"No space left.*was charged and is kept in the ledger") as failed:
+        go(model, graphs, ledger, output=tmp_path / "s")
+    release_id = re.search(r"--release-id ([0-9a-f-]{36}) ", str(failed.value))[1]
+    with pytest.raises(ArtifactError, match=rf"Release {release_id} is kept in the ledger"):
+        go(model, graphs, ledger, release_id=release_id, output=tmp_path / "s")
     monkeypatch.undo()
-    again = go(model, graphs, ledger, release_id="r", output=tmp_path / "s", sampler=None)
+    again = go(model, graphs, ledger, release_id=release_id, output=tmp_path / "s", sampler=None)
     assert (tmp_path / "s").read_bytes() == again.to_bytes()
+    assert ledger.budget("clinic").releases == 1
+
+
+def test_a_file_that_appears_during_the_release_is_kept(model, graphs, ledger, tmp_path):
+    def sampler(scale, size):
+        (tmp_path / "s").write_text("somebody else's")
+        return np.zeros(size, np.int64)
+
+    with pytest.raises(ArtifactError, match=r"exists already.*--release-id r "):
+        go(model, graphs, ledger, release_id="r", output=tmp_path / "s", sampler=sampler)
+    assert (tmp_path / "s").read_text() == "somebody else's"
+    go(model, graphs, ledger, release_id="r", output=tmp_path / "t", sampler=None)
+
+
+def test_repeating_a_release_replaces_nothing_but_itself(model, graphs, ledger, tmp_path):
+    go(model, graphs, ledger, epsilon=1.0, release_id="one", output=tmp_path / "one")
+    go(model, graphs, ledger, epsilon=1.0, release_id="two", output=tmp_path / "two")
+    (tmp_path / "references.smi").write_text("CCO\n")
+    go(model, graphs, ledger, epsilon=1.0, release_id="one", output=tmp_path / "one", sampler=None)
+    for name in ("two", "references.smi"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(ArtifactError, match="exists already and is not release one"):
+            go(model, graphs, ledger, epsilon=1.0, release_id="one", output=tmp_path / name, sampler=None)
+        assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_release_the_ledger_cannot_keep_is_named(model, graphs, ledger, monkeypatch):
+    def full(*_):
+        raise LedgerError("The disk is full.")
+
+    monkeypatch.setattr(ledger, "complete", full)
+    with pytest.raises(LedgerError, match=r"disk is full.*Release march was charged"):
+        go(model, graphs, ledger, release_id="march")
 
 
 def test_default_features_follow_the_model():

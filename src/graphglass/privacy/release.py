@@ -12,13 +12,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import ParameterError, PrivacyError
+from graphglass.errors import LedgerError, ParameterError, PrivacyError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.calibration import check_epsilon_delta
 from graphglass.privacy.fixed_point import MAX_ROWS
 from graphglass.privacy.ledger import Charge, Ledger
 from graphglass.privacy.mechanism import Mechanism, Sampler
 from graphglass.privacy.noise import discrete_gaussian
+from graphglass.privacy.output import refuse_output, write_output
 from graphglass.privacy.statement import statement
 from graphglass.scoring.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
 from graphglass.scoring.privacy_terms import PrivacyTerms
@@ -80,10 +81,14 @@ def release(
     release_id : str, optional
         Asking again with the same id returns the stored summary and draws nothing.
     output : path, optional
-        Where to write the summary.
+        Where to write the summary. A file that exists is never replaced, except by the release it already holds.
 
     Raises
     ------
+    InputError
+        If the output cannot be written or exists, before the charge.
+    ArtifactError
+        If the output cannot be written after all; the message says how to get the release, which the ledger keeps.
     PrivacyError
         If a reference graph is part of the model, or a release id is reused for something else or was never finished.
     BudgetError
@@ -115,8 +120,6 @@ def _release(
         raise ParameterError(
             "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_ROWS}", (n, graphs_per_subject)
         )
-    if output is not None and not Path(output).absolute().parent.is_dir():
-        raise ParameterError("release", "output", "a path in an existing directory", str(output))
     if not isinstance(features, JointFeatures):
         features = default_features(model.channel_embeddings(references[0]), features)
     mechanism = Mechanism(float(epsilon), float(delta), features.dimension, graphs_per_subject)
@@ -132,8 +135,11 @@ def _release(
         "source": None if source is None else _digest(source),
     }
     identifier = release_id or str(uuid.uuid4())
+    target = None if output is None else Path(output)
     if (charge := ledger.find(identifier)) is not None:
-        return _stored(charge, identifier, dataset, request, output)
+        return _stored(charge, identifier, dataset, request, target)
+    if target is not None:
+        refuse_output(target)
     _refuse_overlap(model, references)
     ledger.budget(dataset)
     sampler(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
@@ -169,9 +175,15 @@ def _release(
         statement=statement((terms,), request["encoder"]),
         prior=prior,
     )
-    ledger.complete(identifier, summary.to_bytes())
-    if output is not None:
-        summary.save(output)
+    try:
+        ledger.complete(identifier, summary.to_bytes())
+    except LedgerError as error:
+        raise LedgerError(
+            f"{error} Release {identifier} was charged. If `glass private show` lists it as finished, its id returns "
+            "it; otherwise its budget is lost."
+        ) from error
+    if target is not None:
+        write_output(target, summary, repeated=False)
     return summary
 
 
@@ -202,18 +214,22 @@ def _digest(source: GraphSet) -> str:
 
 
 def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
-    shared = model.training_hashes().intersection(references.content_hashes())
+    trained = model.training_hashes()
+    shared = [
+        name for name, digest in zip(references.ids, references.content_hashes(), strict=True) if digest in trained
+    ]
     if shared:
+        names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")
         raise PrivacyError(
-            f"{len(shared)} of the reference graphs are part of the model: it was trained on them, or was given them "
-            "as references (with_references, `glass references MODEL replace`), whose labels decide which columns "
-            "the encoder reads. It would tell of them without noise. Release from the model as it was trained, give "
-            "it public references with these labels first, or leave these graphs out."
+            f"{len(shared)} of the reference graphs are part of the model ({names}): it was trained on them, or was "
+            "given them as references (with_references, `glass references MODEL replace`), whose labels decide which "
+            "columns the encoder reads. It would tell of them without noise. Release from the model as it was trained, "
+            "give it public references with these labels first, or leave these graphs out."
         )
 
 
 def _stored(
-    charge: Charge, identifier: str, dataset: str, request: dict[str, Any], output: str | os.PathLike[str] | None
+    charge: Charge, identifier: str, dataset: str, request: dict[str, Any], target: Path | None
 ) -> PrivateSummary:
     if charge.dataset != dataset or dict(charge.request) != request:
         raise PrivacyError(f"Release id {identifier!r} belongs to another request. Choose a new id.")
@@ -223,6 +239,6 @@ def _stored(
             "have been drawn; use a new release id."
         )
     summary = PrivateSummary.from_bytes(charge.artifact)
-    if output is not None:
-        summary.save(output)
+    if target is not None:
+        write_output(target, summary, repeated=True)
     return summary
