@@ -118,6 +118,7 @@ def test_report_is_one_self_contained_file(place):
     report = place / "report.html"
     assert glass("score", place / "model", place / "queries.jsonl", "--report", report).exit_code == 0
     page = report.read_text()
+    assert page.count('class="legend"') == 5  # one for each explained graph
     assert page.count("<svg") >= 3 + 5 * 4
     for outside in ("http://", "https://", "<script", "<link", "<img"):
         assert outside not in page

@@ -14,15 +14,26 @@ _WIDTH, _HEIGHT, _MARGIN = 560, 220, 34
 
 
 def score_distribution(references: NDArray[np.float64], queries: NDArray[np.float64], threshold: float) -> str:
-    """Histograms of reference and query scores on one axis, with the flagging threshold."""
+    """Histograms of reference and query scores on one axis, with the flagging threshold.
+
+    Heights are shares of each group on one scale: groups of different sizes can be compared.
+    """
     both = np.concatenate([references, queries])
     low, high = np.quantile(both, [0.0, 1.0])
     high = high if high > low else low + 1
     edges = np.linspace(low, high, 41)
     parts = [_open("Distribution of scores: references in grey, queries in colour")]
-    for values, kind in ((references, "reference"), (queries, "query")):
-        heights = np.histogram(values, edges)[0] / max(1, len(values))
-        scale = (_HEIGHT - 2 * _MARGIN) / max(heights.max(), 1e-9)
+    shares = {
+        kind: np.histogram(values, edges)[0] / max(1, len(values))
+        for kind, values in (("reference", references), ("query", queries))
+    }
+    tallest = max(float(heights.max()) for heights in shares.values())
+    scale = (_HEIGHT - 2 * _MARGIN) / max(tallest, 1e-9)
+    for share in (0.0, tallest / 2, tallest):
+        y = _HEIGHT - _MARGIN - share * scale
+        parts.append(f'<line class="grid" x1="{_MARGIN}" y1="{y:.1f}" x2="{_WIDTH - _MARGIN}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="share" x="{_MARGIN - 4}" y="{y + 4:.1f}">{share:.0%}</text>')
+    for kind, heights in shares.items():
         for left, right, height in zip(edges[:-1], edges[1:], heights, strict=True):
             if height:
                 x, width = _x(left, low, high), _x(right, low, high) - _x(left, low, high)

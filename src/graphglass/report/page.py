@@ -24,6 +24,11 @@ from graphglass.wording import counted
 EXPLAINED = 5
 _MOST_ROWS = 1000
 _NEIGHBOURS = 2
+_LEGEND = (
+    '<p class="legend"><span><b class="hot">●</b> taking this node away lowers the score most</span> '
+    '<span><b class="cold">●</b> least, or raises it</span> '
+    '<span><b class="plain">●</b> in between, and normal graphs</span></p>'
+)
 
 
 def write_report(detector: GLASS, graphs: GraphSet, path: Path, *, alpha: float = 0.05) -> None:
@@ -60,7 +65,10 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     made_by = f"GraphGlass {__version__}, preset {detector.preset}, text encoder {encoder}."
     histogram = score_distribution(detector.decision_scores_, scores, threshold)
     plotted = sphere_map(plane.coordinates(references.codes), places, flagged, graphs.ids)
-    about_scores = "Normal references (left out one at a time) in grey, the graphs of this report in colour."
+    about_scores = (
+        "Normal references (left out one at a time) in grey, the graphs of this report in colour; bars show shares of "
+        "each group."
+    )
     about_map = "The plane in which the references differ most; flagged graphs are red."
     against = counted(detector.scorer_.reference_count, "normal reference")
     title = f"{counted(len(graphs), 'graph')} against {against}"
@@ -114,14 +122,11 @@ def _explained(detector: GLASS, graph: GraphSet) -> str:
         f"similarity {item.similarity:.3f}</figcaption></figure>"
         for item in explanation.neighbours[:_NEIGHBOURS]
     ]
-    picture = (
-        f"<figure>{draw_graph(graph, explanation.node_attribution)}<figcaption>this graph; red nodes make it abnormal"
-        "</figcaption></figure>"
-    )
+    picture = f"<figure>{draw_graph(graph, explanation.node_attribution)}<figcaption>this graph</figcaption></figure>"
     bars = sorted(explanation.contributions.items(), key=lambda item: -item[1])
     return (
         f'<div class="card"><h3>{escape(explanation.id)}</h3><p>Score {explanation.score:.4f}, p-value '
-        f'{explanation.p_value:.4f}.</p><div class="pictures">{picture}{"".join(normal)}</div>'
+        f'{explanation.p_value:.4f}.</p><div class="pictures">{picture}{"".join(normal)}</div>{_LEGEND}'
         f'<div class="pair"><div>{_words(explanation)}</div><div>{contribution_bars(bars)}</div></div></div>'
     )
 
