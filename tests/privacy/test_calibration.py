@@ -8,7 +8,14 @@ from dp_accounting import dp_event, get_sigma_gaussian
 from dp_accounting.pld import PLDAccountant
 
 from graphglass.errors import ParameterError
-from graphglass.privacy.calibration import SAFETY, epsilon_of, gaussian_sigma, log_delta, noise_multiplier
+from graphglass.privacy.calibration import (
+    SAFETY,
+    epsilon_of,
+    gaussian_sigma,
+    log_delta,
+    noise_multiplier,
+    references_needed,
+)
 
 EPSILONS = (1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 64.0)
 DELTAS = (1e-100, 1e-30, 1e-15, 1e-10, 1e-5, 1e-3, 0.1, 0.5)
@@ -81,3 +88,9 @@ def test_sigma_scales_with_subject_and_size():
     assert gaussian_sigma(1.0, 1e-5, 100) == pytest.approx(gaussian_sigma(1.0, 1e-5, 50) / 2)
     with pytest.raises(ParameterError):
         gaussian_sigma(1.0, 1e-5, 0)
+
+
+@pytest.mark.parametrize(("epsilon", "subject"), [(1.0, 1), (4.0, 1), (4.0, 3)])
+def test_the_references_needed_are_the_fewest(epsilon, subject):
+    n = references_needed(0.25, epsilon, 1e-5, subject)
+    assert gaussian_sigma(epsilon, 1e-5, n, subject) <= 0.25 < gaussian_sigma(epsilon, 1e-5, n - 1, subject)

@@ -226,6 +226,47 @@ def test_not_a_ledger(tmp_path, ledger, path):
         Ledger.create(tmp_path / "no such directory" / "l.db")
 
 
+def _text(path):
+    path.write_text("CCO\n")
+
+
+def _long_text(path):
+    path.write_text("not a database " * 1000)
+
+
+def _other_database(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE something (x)")
+    connection.close()
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, _text, _long_text, _other_database, lambda path: path.touch()])
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_another_file_is_called_that_and_left_alone(tmp_path, make, mode):
+    """And nobody is told to change its permissions."""
+    path = tmp_path / "new.smi"
+    make(path)
+    path.chmod(mode | 0o100 if path.is_dir() else mode)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(LedgerError, match=r"new\.smi is not a ledger but (a|another|no) .*a new file") as refused:
+        Ledger(path)
+    assert "chmod" not in str(refused.value)
+    assert [item.name for item in tmp_path.iterdir()] == ["new.smi"]
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+def test_releases_are_listed_with_what_became_of_them(ledger):
+    ledger.grant("other", epsilon=1.0, delta=1e-6)
+    for name, dataset in (("a", "clinic"), ("b", "other"), ("c", "clinic")):
+        request = {"epsilon": 0.5, "delta": 1e-7}
+        ledger.charge(dataset, name, mu_squared=Fraction(1, 100), total_variation=TINY, request=request)
+    ledger.complete("a", b"summary")
+    listed = ledger.releases("clinic")
+    assert [(line.release, line.sequence, line.finished) for line in listed] == [("a", 3, True), ("c", 5, False)]
+    assert {(line.epsilon, line.delta, line.dataset) for line in listed} == {(0.5, 1e-7, "clinic")}
+    assert [line.release for line in ledger.releases("other")] == ["b"]
+
+
 def test_kill_between_charge_and_artifact_spends_and_never_redraws(ledger, path):
     result = run(
         """

@@ -14,6 +14,7 @@ import pytest
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, ParameterError, PrivacyError
 from graphglass.privacy import release as module
 from graphglass.privacy.ledger import Ledger
+from graphglass.privacy.merge import merge
 from graphglass.privacy.release import _release, default_features, release
 from graphglass.scoring.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.scoring.private_summary import PrivateSummary
@@ -45,7 +46,24 @@ def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
     loaded = PrivateSummary.load(tmp_path / "summary.glass")
     queries = model.channel_embeddings(graphs)
     np.testing.assert_array_equal(loaded.scores(queries), summary.scores(queries))
-    ledger.check(loaded)
+    assert ledger.check(loaded) == loaded.sites
+
+
+def test_a_summary_of_another_ledger_is_not_in_this_one(model, graphs, ledger, tmp_path):
+    other = Ledger.create(tmp_path / "other.db")
+    other.grant("clinic", epsilon=4.0, delta=1e-5)
+    own, foreign = go(model, graphs, ledger), go(model, graphs, other)
+    with pytest.raises(LedgerError, match=r"ledger\.db.*another ledger"):
+        ledger.check(foreign)
+    merged = merge([own, foreign], disjoint=True)
+    assert ledger.check(merged) == own.sites
+    assert other.check(merged) == foreign.sites
+
+
+def test_a_summary_cannot_claim_the_charge_of_another_release(model, graphs, ledger):
+    summary = go(model, graphs, ledger)
+    with pytest.raises(LedgerError, match=r"'made up' is not in the ledger"):
+        ledger.check(replace(summary, sites=(replace(summary.sites[0], release="made up"),)))
 
 
 def test_a_summary_is_as_large_as_the_documentation_says(model, graphs, make_graphs, ledger):

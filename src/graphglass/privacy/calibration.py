@@ -73,6 +73,11 @@ def gaussian_sigma(epsilon: float, delta: float, references: int, graphs_per_sub
     return 2.0 * graphs_per_subject / references * noise_multiplier(epsilon, delta)
 
 
+def references_needed(sigma: float, epsilon: float, delta: float, graphs_per_subject: int = 1) -> int:
+    """The fewest references whose release carries noise of at most ``sigma``."""
+    return math.ceil(gaussian_sigma(epsilon, delta, 1, graphs_per_subject) / sigma)
+
+
 def epsilon_of(mu: float, delta: float) -> float:
     """The epsilon that a release (or a composition) of this mu satisfies at delta, rounded up."""
     if not (math.isfinite(mu) and mu > 0.0 and 0.0 < delta < 1.0):

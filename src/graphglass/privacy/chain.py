@@ -147,15 +147,21 @@ class HashChain:
 
     @contextmanager
     def _locked(self) -> Iterator[sqlite3.Connection]:
-        if not self.path.is_file():
+        if not self.path.exists():
             raise LedgerError(f"There is no ledger at {self.path}. Create one with `glass private budget create`.")
-        if self.path.stat().st_mode & 0o077:
-            raise LedgerError(f"The ledger {self.path} can be opened by others. Run: chmod 600 {self.path}")
+        if not self.path.is_file():
+            raise self._foreign("a directory" if self.path.is_dir() else "no regular file")
         connection = None
         try:
             connection = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=60
             )
+            # Before a word about permissions: nobody should change those of a file that is no ledger. SQLite has to
+            # look, for closing the file here would take away the locks of other threads on it.
+            if not self._has_entries(connection):
+                raise self._foreign("another kind of file")
+            if self.path.stat().st_mode & 0o077:
+                raise LedgerError(f"The ledger {self.path} can be opened by others. Run: chmod 600 {self.path}")
             connection.execute("PRAGMA synchronous = FULL")
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 raise LedgerError(f"The ledger {self.path} has lost its write-ahead log mode: it was altered.")
@@ -166,6 +172,20 @@ class HashChain:
         finally:
             if connection is not None:
                 connection.close()  # an open transaction rolls back
+
+    @staticmethod
+    def _has_entries(connection: sqlite3.Connection) -> bool:
+        try:
+            return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchall())
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                return False
+            raise
+
+    def _foreign(self, found: str) -> LedgerError:
+        return LedgerError(
+            f"{self.path} is not a ledger but {found}. Name a ledger, or a new file to `glass private budget create`."
+        )
 
     def _verified(self, connection: sqlite3.Connection) -> list[Entry]:
         entries: list[Entry] = []

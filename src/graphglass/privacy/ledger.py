@@ -15,6 +15,7 @@ from typing import Any
 from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
 from graphglass.privacy.calibration import check_epsilon_delta, epsilon_of, noise_multiplier
 from graphglass.privacy.chain import Entry, HashChain
+from graphglass.scoring.privacy_terms import PrivacyTerms
 from graphglass.scoring.private_summary import PrivateSummary
 
 FORMAT = "graphglass-ledger"
@@ -72,6 +73,19 @@ class Charge:
     dataset: str
     request: Mapping[str, Any]
     artifact: bytes | None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One line in the list of releases; ``finished`` if the ledger keeps the summary, so that its id returns it."""
+
+    release: str
+    dataset: str
+    sequence: int
+    time: str
+    epsilon: float
+    delta: float
+    finished: bool
 
 
 class Ledger:
@@ -202,18 +216,49 @@ class Ledger:
             return None
         return Charge(charge.sequence, charge.digest, charge.body["dataset"], charge.body["request"], artifact)
 
-    def check(self, summary: PrivateSummary) -> None:
-        """Refuse if a summary made from this ledger is not in it: then the ledger, head file included, was
-        rolled back.
+    def releases(self, dataset: str) -> tuple[Receipt, ...]:
+        """What was charged to a dataset, in the order of the ledger."""
+        entries = self._entries()
+        finished = {entry.body["release"] for entry in entries if entry.kind == "artifact"}
+        return tuple(
+            Receipt(
+                release=entry.body["release"],
+                dataset=dataset,
+                sequence=entry.sequence,
+                time=entry.body["time"],
+                epsilon=entry.body["request"]["epsilon"],
+                delta=entry.body["request"]["delta"],
+                finished=entry.body["release"] in finished,
+            )
+            for entry in entries
+            if entry.kind == "charge" and entry.body["dataset"] == dataset
+        )
+
+    def check(self, summary: PrivateSummary) -> tuple[PrivacyTerms, ...]:
+        """The sites of a summary that this ledger paid for; a merged summary may have others.
+
+        Raises
+        ------
+        LedgerError
+            If there is none, or if a release about a dataset of this ledger is not in it: then the ledger, head file
+            included, was rolled back.
         """
         entries = self._entries()
         own = {self.collection(dataset) for dataset in _grants(entries)}
-        heads = {(entry.sequence, entry.digest) for entry in entries}
-        for site in summary.sites:
-            if site.collection in own and (site.ledger_sequence, site.ledger_head) not in heads:
+        paid = {(entry.digest, entry.sequence, entry.body["release"]) for entry in entries if entry.kind == "charge"}
+        sites = tuple(site for site in summary.sites if site.collection in own)
+        if not sites:
+            raise LedgerError(
+                f"No release of the summary is about a dataset of the ledger {self._chain.path}. The summary is of "
+                "another ledger, or this one was restored from a copy older than the dataset's budget."
+            )
+        for site in sites:
+            if (site.ledger_head, site.ledger_sequence, site.release) not in paid:
                 raise LedgerError(
-                    f"Release {site.release!r} is not in the ledger {self._chain.path}: it has been rolled back."
+                    f"Release {site.release!r} is not in the ledger {self._chain.path}: the ledger has been rolled "
+                    "back, or the summary was altered."
                 )
+        return sites
 
 
 def _now() -> str:
