@@ -194,6 +194,8 @@ def test_summary_of_both_directions(results: Path) -> None:
     assert "| size-knn | 65.5 | 1.50 | 60.5 | 1.00 | 63.0 | – |" in text  # alone in a column, nothing is set in bold
     assert "| wl-svm | **66.0** | 1.50 | – | – | – | 53.0 |" in text
     assert "pk-if" not in text  # it has no average yet
+    assert "±" not in text  # averages over datasets stand without deviations, and no note promises any
+    assert "Protocol `minority (flipped)`; means over 1 seed." in text
     with pytest.raises(BenchError, match="no single-domain results"):
         summary_table(results, protocol="good-d")
 

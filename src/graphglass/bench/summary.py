@@ -11,7 +11,7 @@ from graphglass.bench.methods import in_table_order
 from graphglass.bench.private_tables import macro_tables
 from graphglass.bench.records import MANIFEST, Purpose, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, single_table
+from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, means_note, single_table
 from graphglass.errors import BenchError
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
@@ -21,14 +21,15 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
     """Average and rank over all twelve datasets, one row per method, both directions of a protocol side by side."""
     wanted = [Purpose("single", protocol, flip) for flip in (False, True)]
     found = {folder.purpose: folder for folder in result_folders(root)}
-    directions = [single_table(found[purpose], metric) for purpose in wanted if purpose in found]
+    folders = [found[purpose] for purpose in wanted if purpose in found]
+    directions = [single_table(folder, metric) for folder in folders]
     if not directions:
         raise BenchError(f"{root} holds no single-domain results of protocol {protocol!r}.")
     # A direction that has not seen every dataset says so, and is not averaged with the other.
     sizes = [len(table.head) - 3 for table in directions]
     titles = [
         purpose.title if size == max(sizes) else f"{purpose.title}, {size} datasets"
-        for purpose, size in zip([purpose for purpose in wanted if purpose in found], sizes, strict=True)
+        for purpose, size in zip([folder.purpose for folder in folders], sizes, strict=True)
     ]
     columns: dict[str, dict[str, Entry]] = {}
     for title, table in zip(titles, directions, strict=True):
@@ -51,7 +52,7 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
     head = ["method", *(name for title in titles for name in (title, "rank")), *(["both directions"] if both else [])]
     marked = [i for i, name in enumerate([*head[1:], "paper"]) if name not in ("rank", "paper")]
     title = f"Average {METRIC_TITLES[metric]} over {max(sizes)} datasets, protocol {' and '.join(titles)}"
-    notes = [table.notes[0] for table in directions]
+    notes = [means_note(folder, deviations=False) for folder in folders]
     notes.append("Averages are over datasets; `paper` is the average that its own table gives.")
     return Table(title, (*head, "paper"), tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 

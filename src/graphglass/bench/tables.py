@@ -217,14 +217,16 @@ def make_table(
     return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 
 
-def means_note(results: Results) -> str:
+def means_note(results: Results, *, deviations: bool = True) -> str:
+    """What the figures of a table are, with or without deviations beside them, and over how many seeds."""
     runs = defaultdict(set)
     for record in results.records():
         place = tuple(sorted((key, str(value)) for key, value in record["cell"].items() if key != "seed"))
         runs[record["method"], place].add(record["cell"]["seed"])
     seeds = sorted({len(found) for found in runs.values()})
+    shown = "mean ± sample standard deviation" if deviations else "means"
     spread = "–".join(map(str, [seeds[0], seeds[-1]] if seeds[0] != seeds[-1] else seeds[:1])) if seeds else "0"
-    return f"Protocol `{results.purpose.title}`; mean ± sample standard deviation over {spread} seeds."
+    return f"Protocol `{results.purpose.title}`; {shown} over {spread} {'seed' if spread == '1' else 'seeds'}."
 
 
 def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:
