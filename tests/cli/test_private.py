@@ -1,15 +1,17 @@
 """glass private, from budget to merged summary, with a stand-in model."""
 
+import re
 import sys
 import types
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from graphglass.cli import private
 from graphglass.cli.reading import Reading
-from graphglass.errors import ArtifactError, BudgetError, PrivacyError
+from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, PrivacyError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.scoring.private_summary import PrivateSummary
 
@@ -50,6 +52,18 @@ def glass(monkeypatch):
     return run
 
 
+def budget(glass, ledger):
+    glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 4)
+
+
+def release(ledger, epsilon=1):
+    return "release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", epsilon
+
+
+def show(glass, ledger):
+    return glass("show", ledger).output
+
+
 def test_from_budget_to_merged_summary(glass, tmp_path):
     for site in "ab":
         ledger = tmp_path / f"{site}.db"
@@ -60,7 +74,8 @@ def test_from_budget_to_merged_summary(glass, tmp_path):
         assert "(2, 1e-05)-differential privacy" in out
         assert "has spent epsilon 2 of 4" in out
     assert "n = 10" in glass("show", tmp_path / "a").output
-    shown = glass("show", tmp_path / "a.db", "--summary", tmp_path / "a", "--summary", tmp_path / "b").output
+    shown = glass("show", tmp_path / "a.db", "--summary", tmp_path / "a").output
+    assert f"{tmp_path / 'a'}: release {PrivateSummary.load(tmp_path / 'a').sites[0].release} is entry 2\n" in shown
     assert "chain intact" in shown
     assert "in 1 release;" in shown
     merged = tmp_path / "merged"
@@ -68,6 +83,77 @@ def test_from_budget_to_merged_summary(glass, tmp_path):
     assert isinstance(refused.exception, PrivacyError)
     assert "20 graphs" in glass("merge", tmp_path / "a", tmp_path / "b", "--disjoint", "-o", merged).output
     assert PrivateSummary.load(merged).references == 20
+    shown = glass("show", tmp_path / "b.db", "--summary", merged).output
+    assert shown.count("is entry 2") == shown.count("is not of this ledger") == 1
+
+
+def test_show_refuses_a_summary_of_another_ledger(glass, tmp_path):
+    for site in "ab":
+        budget(glass, tmp_path / f"{site}.db")
+        glass(*release(tmp_path / f"{site}.db"), "-o", tmp_path / site)
+    refused = glass("show", tmp_path / "a.db", "--summary", tmp_path / "b", code=1)
+    assert isinstance(refused.exception, LedgerError)
+    assert str(refused.exception).startswith(f"{tmp_path / 'b'}: No release of the summary")
+    assert isinstance(glass("show", tmp_path / "a", "--summary", tmp_path / "b", code=1).exception, InputError)
+
+
+def test_a_failed_write_is_recovered_by_the_id_it_tells(glass, tmp_path, monkeypatch):
+    from graphglass.scoring import private_summary
+
+    def full(*_):
+        raise ArtifactError("No space left on device.")
+
+    ledger = tmp_path / "l.db"
+    budget(glass, ledger)
+    with monkeypatch.context() as patch:
+        patch.setattr(private_summary, "write_atomically", full)
+        failed = glass(*release(ledger), "-o", tmp_path / "s", code=1)
+    release_id = re.search(r"was charged .* --release-id (\S+) ", str(failed.exception))[1]
+    assert re.search(rf"release {release_id}: entry 2, .*, epsilon 1 at delta 1e-05, finished\n", show(glass, ledger))
+    assert f"release {release_id}." in glass(*release(ledger), "--release-id", release_id, "-o", tmp_path / "t").output
+    assert PrivateSummary.load(tmp_path / "t").sites[0].release == release_id
+    assert "in 1 release;" in show(glass, ledger)
+
+
+def test_outputs_in_the_way_cost_nothing(glass, tmp_path):
+    ledger, graphs = tmp_path / "l.db", tmp_path / "graphs.smi"
+    budget(glass, ledger)
+    graphs.write_text("CCO\n")
+    (tmp_path / "folder").mkdir()
+    for output in (graphs, tmp_path / "folder", tmp_path / "absent" / "s", ledger):
+        assert isinstance(glass(*release(ledger), "-o", output, code=1).exception, InputError)
+    assert graphs.read_text() == "CCO\n"
+    assert "in 0 releases" in show(glass, ledger)
+
+
+def test_loud_noise_is_told_before_the_charge_and_not_for_a_stored_release(glass, tmp_path, monkeypatch):
+    from graphglass.privacy.ledger import Ledger
+
+    ledger = tmp_path / "l.db"
+    budget(glass, ledger)
+    charge = Ledger.charge
+
+    def telling(self, *arguments, **settings):
+        typer.echo("CHARGED", err=True)
+        return charge(self, *arguments, **settings)
+
+    monkeypatch.setattr(Ledger, "charge", telling)
+    loud = glass(*release(ledger), "--release-id", "one", "-o", tmp_path / "s")
+    # 2 / 10 times the multiplier 3.7306 of (1, 1e-5); 2 * 3.7306 / 0.25 = 29.8
+    assert re.search(r"^Warning: .*10 graphs .*sigma = 0\.746 .*30 graphs.*\nCHARGED\n$", loud.stderr)
+    assert "Warning" not in loud.stdout
+    assert glass(*release(ledger), "--release-id", "one", "-o", tmp_path / "t").stderr == ""
+    budget(glass, tmp_path / "quiet.db")
+    assert glass(*release(tmp_path / "quiet.db", epsilon=4), "-o", tmp_path / "u").stderr == "CHARGED\n"
+
+
+def test_other_files_are_named_for_what_they_are(glass, tmp_path):
+    other = tmp_path / "new.smi"
+    other.write_text("CCO\n")
+    assert f"{other}: This is not a private summary" in str(glass("show", other, code=1).exception)
+    refused = glass("budget", "create", other, "--dataset", "d", "--epsilon", 1, code=1)
+    assert f"{other} is not a ledger but another kind of file" in str(refused.exception)
+    assert other.read_text() == "CCO\n"
 
 
 def test_release_ids_and_overspending(glass, tmp_path):

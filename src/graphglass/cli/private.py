@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.errors import ArtifactError, InputError, LedgerError
 from graphglass.wording import counted
+
+if TYPE_CHECKING:
+    from graphglass.scoring.private_summary import PrivateSummary
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,7 +25,8 @@ app.add_typer(budget_app, name="budget")
 EPSILON = Annotated[float, typer.Option(help="Privacy loss; smaller protects more.")]
 DELTA = Annotated[float, typer.Option(help="Probability left to chance; far below 1 / n.")]
 OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="File the summary is written to.")]
-SUBJECT = Annotated[int, typer.Option(help="The most graphs one protected subject owns.")]
+NEW_OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="New file the summary is written to.")]
+SUBJECT = Annotated[int, typer.Option(min=1, help="The most graphs one protected subject owns.")]
 
 
 @budget_app.command("create")
@@ -52,7 +57,7 @@ def release(
     ledger: Annotated[Path, typer.Option(help="Ledger that pays.")],
     dataset: Annotated[str, typer.Option(help="Dataset the budget was created for.")],
     epsilon: EPSILON,
-    output: OUTPUT,
+    output: NEW_OUTPUT,
     delta: DELTA = 1e-5,
     graphs_per_subject: SUBJECT = 1,
     kernel: Annotated[
@@ -74,9 +79,12 @@ def release(
 
     reading.refuse_nodes_beside("--source", source)
     book = Ledger(ledger)
+    graphs = reading.read(references)
+    if release_id is None or book.find(release_id) is None:
+        _tell_loud_noise(epsilon, delta, len(graphs), graphs_per_subject)
     summary = release_summary(
         GLASS.load(model),
-        reading.read(references),
+        graphs,
         ledger=book,
         dataset=dataset,
         epsilon=epsilon,
@@ -90,9 +98,26 @@ def release(
     account = book.budget(dataset)
     typer.echo(summary.statement)
     typer.echo(
-        f"Wrote {output}. {dataset} has spent epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} "
+        f"Wrote {output}, release {summary.sites[0].release}. "
+        f"{dataset} has spent epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} "
         f"at delta {account.delta:g}; the next release can have up to {account.epsilon_remaining:.4g}."
     )
+
+
+def _tell_loud_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
+    """Say before the charge that the summary would be of little use; whether to make it is the holder's choice."""
+    from graphglass.privacy.calibration import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
+
+    check_epsilon_delta("release", epsilon, delta)
+    noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
+    if noise > LOUD:
+        needed = references_needed(LOUD, epsilon, delta, graphs_per_subject)
+        typer.echo(
+            f"Warning: this release says little and costs as much as a useful one. With {counted(n, 'graph')} its "
+            f"noise is sigma = {noise:.3g} on kernel values between 0 and 1; at this epsilon it takes {needed} graphs "
+            f"for {LOUD:g} (see `glass private sigma`).",
+            err=True,
+        )
 
 
 @app.command()
@@ -103,20 +128,23 @@ def show(
     ] = None,
 ) -> None:
     """Print the statement of a summary, or the accounts of a ledger after verifying its chain."""
-    from graphglass.errors import ArtifactError
     from graphglass.privacy.ledger import Ledger
-    from graphglass.scoring.private_summary import PrivateSummary
 
-    if not path.is_file():
-        raise ArtifactError(f"There is no summary or ledger at {path}.")
-    with path.open("rb") as file:
-        is_ledger = file.read(15) == b"SQLite format 3"
-    if not is_ledger:
-        typer.echo(PrivateSummary.load(path).statement, nl=False)
+    if not _is_ledger(path):
+        if summary:
+            raise InputError(f"--summary checks summaries against a ledger, and {path} is not one.")
+        typer.echo(_load(path).statement, nl=False)
         return
     book = Ledger(path)
     for name in summary or []:
-        book.check(PrivateSummary.load(name))
+        checked = _load(name)
+        try:
+            own = book.check(checked)
+        except LedgerError as error:
+            raise LedgerError(f"{name}: {error}") from error
+        for site in checked.sites:
+            where = f"is entry {site.ledger_sequence}" if site in own else "is not of this ledger"
+            typer.echo(f"{name}: release {site.release} {where}")
     sequence, head = book.head()
     typer.echo(f"Ledger {path}: {sequence + 1} entries, chain intact, head {head}")
     for dataset in book.datasets():
@@ -126,6 +154,31 @@ def show(
             f"in {counted(account.releases, 'release')}; next up to {account.epsilon_remaining:.4g} "
             f"(mu^2 {float(account.spent):.6f} of {float(account.mu_squared):.6f})"
         )
+        for line in book.releases(dataset):
+            typer.echo(
+                f"    release {line.release}: entry {line.sequence}, {line.time}, epsilon {line.epsilon:g} at delta "
+                f"{line.delta:g}, {'finished' if line.finished else 'charged but never finished'}"
+            )
+
+
+def _is_ledger(path: Path) -> bool:
+    if not path.is_file():
+        raise ArtifactError(f"There is no summary or ledger at {path}.")
+    try:
+        with path.open("rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError as error:
+        raise ArtifactError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _load(path: Path) -> PrivateSummary:
+    """Read a summary; what is wrong with its content names the file."""
+    from graphglass.scoring.private_summary import PrivateSummary
+
+    try:
+        return PrivateSummary.load(path)
+    except ArtifactError as error:
+        raise ArtifactError(f"{path}: {error} Name a file that `glass private release` or `merge` wrote.") from error
 
 
 @app.command()
@@ -138,9 +191,8 @@ def merge(
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
     from graphglass.privacy.merge import merge as merge_summaries
-    from graphglass.scoring.private_summary import PrivateSummary
 
-    merged = merge_summaries([PrivateSummary.load(path) for path in summaries], disjoint=disjoint)
+    merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)
     merged.save(output)
     typer.echo(merged.statement)
     typer.echo(f"Wrote {output}: {counted(merged.references, 'graph')}, noise {merged.sigma:.4g} per score.")
