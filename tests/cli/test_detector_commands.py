@@ -170,6 +170,7 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
 def test_info(place, tmp_path):
     assert glass("info", place / "model", "--plot", tmp_path / "loss.svg").exit_code == 0
     assert (tmp_path / "loss.svg").read_text().startswith("<svg xmlns")
+    fails("does not exist", "info", place / "model", "--plot", tmp_path / "absent" / "loss.svg")
     facts = json.loads(glass("info", place / "model", "--json").output)
     assert facts["references"] == 40
     assert facts["epochs"] == 2

@@ -25,10 +25,11 @@ def info(
 
     detector = GLASS.load(model)
     if plot is not None:
-        from graphglass.atomic import write_whole
+        from graphglass.cli.output import refuse_unless_writable, write_file
         from graphglass.report.charts import standalone_loss_curve
 
-        write_whole(plot, standalone_loss_curve(detector.history_.loss).encode())
+        refuse_unless_writable(plot)
+        write_file(plot, standalone_loss_curve(detector.history_.loss).encode())
     references, history = detector.references_.graphs, detector.history_
     facts = {
         "preset": detector.preset,
