@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from graphglass.errors import InputError
 from graphglass.wording import counted
 
 app = typer.Typer()
@@ -34,6 +35,8 @@ def demo(
     from graphglass.report.page import write_report
     from graphglass.scoring.calibration import conformal_p_values
 
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{output} is a file. Name a directory for the model, scores and report.")
     output.mkdir(parents=True, exist_ok=True)
     molecules = load_dataset("MUTAG")
     assert molecules.labels is not None

@@ -43,7 +43,8 @@ def score_distribution(references: NDArray[np.float64], queries: NDArray[np.floa
     if low <= threshold <= high:
         x = _x(threshold, low, high)
         parts.append(f'<line class="threshold" x1="{x:.1f}" y1="{_MARGIN}" x2="{x:.1f}" y2="{_HEIGHT - _MARGIN}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{_MARGIN - 6}">flagged from here</text>')
+        beside = min(max(x, _MARGIN + 50), _WIDTH - _MARGIN - 20)  # the words are centred and must fit
+        parts.append(f'<text x="{beside:.1f}" y="{_MARGIN - 6}">flagged from here</text>')
     for value in np.linspace(low, high, 5):
         parts.append(f'<text x="{_x(value, low, high):.1f}" y="{_HEIGHT - 14}">{value:.2g}</text>')
     return "".join([*parts, "</svg>"])
