@@ -267,7 +267,7 @@ def test_command_reports_failures_with_exit_code_one(place, tmp_path):
     command = ["score", str(place / "model"), str(place / "parts" / "part-0.parquet"), str(tmp_path / "bad.parquet")]
     result = CliRunner().invoke(app, [*command, "-o", str(tmp_path / "out"), "--cluster", "local", "--workers", "1"])
     assert result.exit_code == 1, result.output
-    assert "1 parts done (30 graphs" in result.output
+    assert "1 part done (30 graphs" in result.output
     assert (tmp_path / "out" / "part-0.parquet").is_file()
 
 

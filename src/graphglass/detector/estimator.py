@@ -310,7 +310,8 @@ class GLASS(BaseEstimator):
         """Content hashes of the graphs this model depends on: those it was trained on, and its references, whose labels
         decide which columns the encoder reads."""
         hashes: frozenset[str] = self._fitted("training_hashes_")
-        return hashes.union(self.references_.graphs.content_hashes() if hasattr(self, "references_") else ())
+        decide = hasattr(self, "references_") and not self.scorer_.mixed  # by structure alone there is no label column
+        return hashes.union(self.references_.graphs.content_hashes() if decide else ())
 
     def save(self, path: str | Path) -> None:
         """Write the detector to a directory, atomically and without pickle."""
