@@ -43,7 +43,7 @@ def test_json_keeps_every_part_and_reads_what_was_written_without_a_bound():
 
 
 def test_past_the_farthest_reference_a_channel_counts_in_full():
-    left_out = {"open": np.array([1.0, 2.0, 3.0]), "closed": np.array([1.0, 2.0, 3.0])}
+    left_out = dict.fromkeys(("open", "closed"), np.tile([1.0, 2.0, 3.0], 11))
     fusion = fit_fusion(left_out, weights={"open": 1.0, "closed": 1.0}, bounded=True, open_ended=["open"])
     scale = fusion.scales["open"]
     assert fusion.farthest == {"open": pytest.approx(1 / scale)}
@@ -54,11 +54,16 @@ def test_past_the_farthest_reference_a_channel_counts_in_full():
 
 
 def test_a_left_out_reference_is_measured_from_the_others():
-    left_out = {"near": np.array([1.0, 2.0, 2.0, 9.0])}
+    left_out = {"near": np.array([*[1.0, 2.0] * 20, 9.0])}
     fusion = fit_fusion(left_out, bounded=True, open_ended=["near"])
     found, plain = fusion.left_out_contributions(left_out)["near"], fusion.contributions(left_out)["near"]
-    assert found[:3].tolist() == plain[:3].tolist()
-    assert found[3] - plain[3] == pytest.approx(7 / fusion.scales["near"])
+    assert found[:40].tolist() == plain[:40].tolist()
+    assert found[40] - plain[40] == pytest.approx(7 / fusion.scales["near"])
+
+
+def test_the_farthest_of_a_handful_opens_nothing():
+    assert fit_fusion({"near": np.arange(31.0)}, bounded=True, open_ended=["near"]).farthest == {}
+    assert set(fit_fusion({"near": np.arange(32.0)}, bounded=True, open_ended=["near"]).farthest) == {"near"}
 
 
 def test_references_alike_up_to_rounding_keep_their_unit():

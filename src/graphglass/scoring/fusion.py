@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 # Times the mean distance, over the number of references: what the deviation of a small set may have missed.
 UNKNOWN = 2.4
+FEWEST = 32  # references whose farthest tells how far normal graphs reach
 ROUNDING = 1e-7  # distances between equal codes in single precision
 
 
@@ -92,12 +93,16 @@ def fit_fusion(
     bounded : bool
         See :class:`Fusion`.
     open_ended : collection of str
-        Bounded channels that count in full past the farthest reference.
+        Bounded channels that count in full past the farthest reference, given at least :data:`FEWEST` references.
     """
     shares = weights or dict.fromkeys(left_out, 1 / len(left_out))
     centres = {name: float(values.mean()) for name, values in left_out.items()}
     scales = {name: _deviation(values, careful=bounded) for name, values in left_out.items()}
-    farthest = {name: float((left_out[name].max() - centres[name]) / scales[name]) for name in open_ended}
+    farthest = {
+        name: float((left_out[name].max() - centres[name]) / scales[name])
+        for name in open_ended
+        if len(left_out[name]) >= FEWEST
+    }
     return Fusion(dict(shares), centres, scales, bounded, farthest)
 
 
