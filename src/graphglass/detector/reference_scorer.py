@@ -68,8 +68,8 @@ class ReferenceScorer:
         left_out = {channel.name: channel.leave_one_out() for channel in channels}
         if settings.scorer == "ensemble":
             # Training has seen the references, so that any other graph's codes may lie past the farthest of them.
-            seen_first = [channel.name for channel in channels if not isinstance(channel, SphereChannel)]
-            fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=seen_first)
+            untrained = [channel.name for channel in channels if not isinstance(channel, SphereChannel)]
+            fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=untrained)
         elif settings.scorer == "reliability":
             fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
         else:

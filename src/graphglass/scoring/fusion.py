@@ -48,7 +48,7 @@ class Fusion:
         parts = {}
         for name, z in self._units(left_out).items():
             others = np.full(len(z), self.farthest.get(name, np.inf))
-            if name in self.farthest and len(z) > 1:
+            if name in self.farthest:
                 others[np.argmax(z)] = np.partition(z, -2)[-2]
             parts[name] = self.weights[name] * self._evidence(z, others)
         return parts
