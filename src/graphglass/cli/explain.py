@@ -51,7 +51,7 @@ def _print(explanation: Explanation) -> None:
     console = literal_console()
     facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
     console.print(Text.assemble((explanation.id, "bold"), facts))
-    console.print("Unusual structure:")
+    console.print("What stands out:")
     for field in explanation.fields[:5]:
         console.print(f"  {field.words}")
     table = Table(title="Contributions (they sum to the score)")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.detector.contents import Column, contents
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first
 from graphglass.graphs.subgraphs import without_nodes
@@ -18,6 +19,7 @@ from graphglass.scoring.evidence import Evidence
 
 # Deleting every node of a large graph one by one costs a profile per node; past this, nodes are deleted in groups.
 MOST_DELETIONS = 128
+LEAST_SHARE = 0.01  # the unit of a label's share where no reference has the label, or all have as much of it
 MOST_ENDS = 2_000_000  # nodes and edge ends of all smaller copies together: some seconds of scoring
 
 
@@ -31,7 +33,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class FieldDeviation:
-    """One structural field beside its distribution over the references.
+    """One field, structural or of labels and attributes, beside its distribution over the references.
 
     ``percentile`` is the share of references below the value, ties counted half; ``deviation`` the distance from their
     median in robust standard deviations.
@@ -83,44 +85,31 @@ def nearest_references(query: Evidence, references: Evidence, count: int) -> tup
 
 
 def field_deviations(query: Evidence, references: Evidence) -> tuple[FieldDeviation, ...]:
-    """GraphDP fields of one graph against the references: those outside the usual range first, then by deviation."""
+    """Fields of one graph against the references: those outside the usual range first, then by deviation.
+
+    The structural fields are all there; labels and attributes where they are out of the usual range.
+    """
     values, normal = graphdp(query.profile).fields[0], graphdp(references.profile).fields
-    low, median, high = np.percentile(normal, (5, 50, 95), axis=0)
-    spread = 1.4826 * np.median(np.abs(normal - median), axis=0)
-    # A field that hardly varies among the references still needs a unit to measure a deviation in.
-    unit = np.maximum(spread, np.maximum(0.1 * normal.std(axis=0), 1e-3 * np.maximum(1, np.abs(median))))
-    deviations = (values - median) / unit
-    percentile = ((normal < values).mean(axis=0) + (normal <= values).mean(axis=0)) / 2
-    rows = [
-        FieldDeviation(
-            name,
-            float(values[i]),
-            float(median[i]),
-            float(low[i]),
-            float(high[i]),
-            float(percentile[i]),
-            float(deviations[i]),
-            _words(name, float(values[i]), float(low[i]), float(median[i]), float(high[i])),
-        )
-        for i, name in enumerate(FIELD_NAMES)
-    ]
-    return tuple(
-        sorted(rows, key=lambda row: (row.reference_low <= row.value <= row.reference_high, -abs(row.deviation)))
-    )
+    structure = [Column(name, float(values[i]), normal[:, i]) for i, name in enumerate(FIELD_NAMES)]
+    carried = [_deviation(column) for column in contents(query.graphs, references.graphs)]
+    rows = [*map(_deviation, structure), *(row for row in carried if not _usual(row))]
+    return tuple(sorted(rows, key=lambda row: (_usual(row), -abs(row.deviation))))
 
 
-def _words(name: str, value: float, low: float, median: float, high: float) -> str:
-    title = name.replace("_", " ")
-    usual = f"normal graphs have {_number(median)}, most between {_number(low)} and {_number(high)}"
-    if value > high:
-        return f"{title} is {_number(value)}, higher than usual: {usual}"
-    if value < low:
-        return f"{title} is {_number(value)}, lower than usual: {usual}"
-    return f"{title} is {_number(value)}, as usual: {usual}"
+def _deviation(column: Column) -> FieldDeviation:
+    value, normal = column.value, column.normal
+    low, median, high = (float(cut) for cut in np.percentile(normal, (5, 50, 95)))
+    spread = 1.4826 * float(np.median(np.abs(normal - median)))
+    # What hardly varies among the references still needs a unit to measure a deviation in.
+    least = LEAST_SHARE if column.share_of else max(1e-3, 0.05 * abs(median))
+    unit = max(spread, 0.5 * float(normal.std()), least)
+    percentile = float((normal < value).mean() + (normal <= value).mean()) / 2
+    deviation = (value - median) / unit
+    return FieldDeviation(column.name, value, median, low, high, percentile, deviation, column.words(low, median, high))
 
 
-def _number(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.3g}"
+def _usual(row: FieldDeviation) -> bool:
+    return row.reference_low <= row.value <= row.reference_high
 
 
 def node_attribution(

@@ -17,6 +17,7 @@ from graphglass.graphs.record import Record
 from graphglass.graphs.rejects import RejectLog
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
+_BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}
 _HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0}  # others, such as lone ions: 0
 
 
@@ -89,6 +90,13 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
         except MissingExtraError:
             return str(code)
     return str(code)
+
+
+def edge_label_text(graphs: GraphSet, code: int) -> str:
+    """What an edge label stands for: its text, the bond of a molecule, or the number itself."""
+    if code in graphs.label_names:
+        return graphs.label_names[code]
+    return _BONDS.get(code, str(code)) if graphs.attribute_names == ATOM_ATTRIBUTES else str(code)
 
 
 def names_serve_as_ids(names: Iterable[tuple[int, str | None]], log: RejectLog) -> bool:
