@@ -14,7 +14,7 @@ from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
 from graphglass.errors import InputError
 from graphglass.graphs.json_lines import json_records
-from graphglass.serve.line_sources import MOST_AT_ONCE, directory_lines, stream_lines
+from graphglass.serve.line_sources import MOST_AT_ONCE, directory_lines, read_places, stream_lines, write_places
 
 
 def _text(records):
@@ -64,6 +64,41 @@ def test_a_directory_once(model, ring, tmp_path):
     assert CliRunner().invoke(app, ["watch", str(model), *options]).exit_code == 0
     assert [json.loads(line)["id"] for line in output.read_text().splitlines()] == ["x", "y", "x"]
     assert CliRunner().invoke(app, ["watch", str(model), "--input", str(tmp_path / "absent")]).exit_code != 0
+
+
+def test_a_directory_is_taken_up_where_the_last_run_stopped(model, ring, tmp_path):
+    incoming, output = tmp_path / "incoming", tmp_path / "results.jsonl"
+    incoming.mkdir()
+
+    def watched():
+        options = ["--input", str(incoming), "--once", "-o", str(output)]
+        assert CliRunner().invoke(app, ["watch", str(model), *options]).exit_code == 0
+        return [json.loads(line)["id"] for line in output.read_text().splitlines()]
+
+    (incoming / "a.jsonl").write_text(_text([ring(5, "x"), ring(6, "y")]))
+    assert watched() == ["x", "y"]
+    assert watched() == ["x", "y"]
+    with (incoming / "a.jsonl").open("a") as file:
+        file.write(_text([ring(7, "z")]))
+    (incoming / "b.jsonl").write_text(_text([ring(8, "new")]))
+    assert watched() == ["x", "y", "z", "new"]
+    output.unlink()
+    assert watched() == ["x", "y", "z", "new"]
+
+
+def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
+    kept = tmp_path / "results.jsonl.places"
+    write_places(kept, tmp_path, {"a.jsonl": (10, 2)})
+    assert read_places(kept, tmp_path) == {"a.jsonl": (10, 2)}
+    assert read_places(kept, tmp_path / "other") == {}
+    kept.write_text('{"files": 3}')
+    with pytest.raises(InputError, match="Delete it to score all files again"):
+        read_places(kept, tmp_path)
+
+
+def test_results_do_not_go_where_they_would_be_read(model, tmp_path):
+    run = CliRunner().invoke(app, ["watch", str(model), "--input", str(tmp_path), "-o", str(tmp_path / "out.jsonl")])
+    assert "another directory" in str(run.exception)
 
 
 def test_files_that_come_and_grow(tmp_path):

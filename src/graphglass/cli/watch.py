@@ -34,7 +34,8 @@ def watch(
     """Score JSON Lines as they arrive: one line with id, score, p_value and flagged per graph.
 
     A line is a node-link record, or {"id": ..., "smiles": ...}. Bad lines and drift are told on standard error. Stops
-    at the end of the input, or with Ctrl-C.
+    at the end of the input, or with Ctrl-C. A directory watched with -o is taken up again where the last run stopped;
+    OUTPUT.places says where that is.
     """
     import json
     import os
@@ -43,15 +44,22 @@ def watch(
     from graphglass.errors import InputError
     from graphglass.graphs.limits import DEFAULT_LIMITS
     from graphglass.scoring.martingale import DriftMartingale
-    from graphglass.serve.line_sources import directory_lines, stream_lines
+    from graphglass.serve.line_sources import Places, directory_lines, read_places, stream_lines, write_places
     from graphglass.serve.service import Service
     from graphglass.serve.stream_scorer import StreamScorer
 
     longest = DEFAULT_LIMITS.max_record_bytes
+    places: Places = {}
+    remembered: Path | None = None
     if source == "-":
         batches = stream_lines(sys.stdin.buffer, longest)
     elif Path(source).is_dir():
-        batches = directory_lines(Path(source), poll=poll, once=once, longest=longest)
+        if output is not None and output.suffix == ".jsonl" and output.resolve().parent == Path(source).resolve():
+            raise InputError(f"{output} would itself be read from {source}. Write the results to another directory.")
+        if output is not None and (output.is_file() or not output.exists()):
+            remembered = output.with_name(f"{output.name}.places")
+            places = read_places(remembered, Path(source)) if output.exists() else {}
+        batches = directory_lines(Path(source), poll=poll, once=once, longest=longest, places=places)
     else:
         raise InputError(f"--input takes - or a directory, and {source} is neither. Pipe a file in with < FILE.")
     service = Service(model)
@@ -70,6 +78,8 @@ def watch(
             for row in scorer.rows(lines):
                 results.write(json.dumps(row) + "\n")
                 results.flush()
+            if remembered is not None:
+                write_places(remembered, Path(source), places)
     except KeyboardInterrupt:
         pass  # Ctrl-C is how watching ends
     except BrokenPipeError:

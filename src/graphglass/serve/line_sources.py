@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from graphglass.atomic import write_whole
 from graphglass.errors import InputError
 
 MOST_AT_ONCE = 256
@@ -58,12 +60,36 @@ def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
         raise item
 
 
-def directory_lines(directory: Path, *, poll: float, once: bool, longest: int) -> Iterator[list[Line]]:
+Places = dict[str, tuple[int, int]]  # file -> (bytes taken, lines taken)
+
+
+def read_places(path: Path, directory: Path) -> Places:
+    """How far the files of a directory were taken by the run that left ``path``; nothing without it."""
+    try:
+        kept = json.loads(path.read_bytes())
+        files = {name: (int(place), int(number)) for name, (place, number) in kept["files"].items()}
+        return files if kept["directory"] == str(directory.resolve()) else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}, which says what was scored before, cannot be read: {error}. Delete it to score all files again."
+        ) from error
+
+
+def write_places(path: Path, directory: Path, places: Places) -> None:
+    write_whole(path, json.dumps({"directory": str(directory.resolve()), "files": places}).encode())
+
+
+def directory_lines(
+    directory: Path, *, poll: float, once: bool, longest: int, places: Places | None = None
+) -> Iterator[list[Line]]:
     """Lines of all ``.jsonl`` files in a directory, of files that appear later, and of those that grow.
 
-    A last line without its line end is taken when the file has not grown for one poll.
+    A last line without its line end is taken when the file has not grown for one poll. ``places`` says where to go on,
+    and is kept up to date with the lines given out.
     """
-    places: dict[str, tuple[int, int]] = {}  # file -> (bytes taken, lines taken)
+    places = {} if places is None else places
     sizes: dict[str, int] = {}
     while True:
         for path in sorted(directory.glob("*.jsonl")):
@@ -74,7 +100,7 @@ def directory_lines(directory: Path, *, poll: float, once: bool, longest: int) -
 
 
 def _new_lines(
-    path: Path, places: dict[str, tuple[int, int]], sizes: dict[str, int], *, whole: bool, longest: int
+    path: Path, places: Places, sizes: dict[str, int], *, whole: bool, longest: int
 ) -> Iterator[list[Line]]:
     try:
         size = path.stat().st_size
