@@ -1,31 +1,69 @@
 """`glass bench`: run the benchmark, render its tables and figures."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here: the fields of Run become options of every command that runs cells.
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphglass.cli.clustering import WORKERS
+from graphglass.cli.option_groups import takes
 from graphglass.errors import BenchError
+
+if TYPE_CHECKING:
+    from graphglass.bench.datasets import Datasets
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
-DatasetsOption = Annotated[
-    list[str] | None, typer.Option("--datasets", help="Dataset names, with commas; all of the table if left out.")
-]
 MethodsOption = Annotated[str, typer.Option("--methods", help="Method names, with commas.")]
-ProtocolOption = Annotated[str, typer.Option("--protocol", help="minority or good-d.")]
-FlipOption = Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")]
-SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0..N-1; under good-d a seed is a fold.")]
-RootOption = Annotated[Path | None, typer.Option("--data-root", help="Folder of dataset zips; else GRAPHGLASS_DATA.")]
-OutOption = Annotated[Path, typer.Option("-o", "--output", help="Results folder; its finished cells are kept.")]
-ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")]
 CacheOption = Annotated[Path | None, typer.Option("--cache", help="Folder of trained source encoders; else the cache.")]
-CLUSTER = Annotated[
-    str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): cells in parallel.")
-]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every benchmark that runs cells is told."""
+
+    output: Annotated[Path, typer.Option("-o", "--output", help="Results folder; its finished cells are kept.")]
+    datasets: Annotated[
+        list[str] | None, typer.Option("--datasets", help="Dataset names, with commas; all of the table if left out.")
+    ] = None
+    protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
+    flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0..N-1; under good-d a seed is a fold.")] = 5
+    data_root: Annotated[
+        Path | None, typer.Option("--data-root", help="Folder of dataset zips; else GRAPHGLASS_DATA.")
+    ] = None
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")] = 1
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): cells in parallel.")
+    ] = None
+    workers: WORKERS = None
+
+    def names(self, otherwise: Iterable[str] | None = None) -> tuple[str, ...]:
+        """The datasets asked for, else those of the paper's table."""
+        from graphglass.bench.datasets import dataset_names
+
+        return dataset_names(listed(self.datasets) or otherwise)
+
+    def splits(self) -> dict[str, Any]:
+        """Protocol, seeds and direction, as the makers of jobs take them."""
+        return {"protocol": _protocol(self.protocol), "seeds": self.seeds, "flip": self.flip}
+
+    def cells(self, benchmark: str, jobs: Any, data: "Datasets") -> None:
+        """Open the results folder, run what is missing, say what was done."""
+        from contextlib import nullcontext
+
+        from graphglass.bench.records import Purpose, Results
+        from graphglass.bench.runner import run_jobs
+        from graphglass.cluster.connection import connect
+
+        with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
+            results = Results.create(self.output, Purpose(benchmark, self.protocol, self.flip))
+            run = run_jobs(jobs, results, data, threads=self.threads, client=client)
+        there = sum(len(job.cells) for job in jobs) - run
+        typer.echo(f"{run} cells run, {there} were there already; results in {self.output}.", err=True)
 
 
 def listed(values: list[str] | None) -> list[str] | None:
@@ -52,218 +90,123 @@ def _methods(names: str) -> list[str]:
     return chosen
 
 
+def _pools(names: str, known: Sequence[str]) -> list[str]:
+    chosen = listed([names]) or []
+    for name in chosen:
+        if name not in known:
+            raise BenchError(f"Unknown source {name!r}. The sources are: {', '.join(known)}.")
+    return chosen
+
+
 @app.callback()
 def bench() -> None:
     """Measure detectors under named protocols; every figure can be rebuilt from its records."""
 
 
-def _run(
-    benchmark: str,
-    jobs: Any,
-    output: Path,
-    protocol: str,
-    flip: bool,
-    data: Any,
-    threads: int,
-    cluster: str | None = None,
-    workers: int | None = None,
-) -> None:
-    """Open the results folder, run what is missing, say what was done."""
-    from contextlib import nullcontext
-
-    from graphglass.bench.records import Purpose, Results
-    from graphglass.bench.runner import run_jobs
-    from graphglass.cluster.connection import connect
-
-    with nullcontext() if cluster is None else connect(cluster, workers) as client:
-        results = Results.create(output, Purpose(benchmark, protocol, flip))
-        run = run_jobs(jobs, results, data, threads=threads, client=client)
-    there = sum(len(job.cells) for job in jobs) - run
-    typer.echo(f"{run} cells run, {there} were there already; results in {output}.", err=True)
-
-
 @app.command()
+@takes("run", Run)
 def single(
-    output: OutOption,
-    datasets: DatasetsOption = None,
-    methods: MethodsOption = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 5,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    methods: MethodsOption = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if", *, run: Run
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.single import single_jobs
 
-    data = Datasets(data_root)
-    names = dataset_names(listed(datasets))
-    jobs = single_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("single", jobs, output, protocol, flip, data, threads, cluster, workers)
+    data = Datasets(run.data_root)
+    run.cells("single", single_jobs(data, run.names(), _methods(methods), **run.splits()), data)
 
 
 @app.command()
+@takes("run", Run)
 def transfer(
-    output: OutOption,
-    datasets: DatasetsOption = None,
     methods: MethodsOption = "glass,size-knn",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 5,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
     cache: CacheOption = None,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    *,
+    run: Run,
 ) -> None:
     """Train on a source domain, score targets with source and with target references (tab:cross)."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.source_models import SourceEncoders
     from graphglass.bench.transfer import POOLS, transfer_jobs
 
-    pools = listed([sources]) or []
-    for pool in pools:
-        if pool not in POOLS:
-            raise BenchError(f"Unknown source {pool!r}. The sources are: {', '.join(POOLS)}.")
-    data = Datasets(data_root, keep=12)
-    names = dataset_names(listed(datasets))
-    encoders = SourceEncoders(cache)
-    jobs = transfer_jobs(
-        data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools, encoders=encoders
-    )
-    _run("transfer", jobs, output, protocol, flip, data, threads, cluster, workers)
+    pools, data = _pools(sources, list(POOLS)), Datasets(run.data_root, keep=12)
+    options: dict[str, Any] = {"sources": pools, "encoders": SourceEncoders(cache)}
+    run.cells("transfer", transfer_jobs(data, run.names(), _methods(methods), **run.splits(), **options), data)
 
 
 @app.command("few-shot")
-def few_shot(
-    output: OutOption,
-    datasets: DatasetsOption = None,
-    methods: MethodsOption = "glass,size-knn",
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 5,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
-    cache: CacheOption = None,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
-) -> None:
+@takes("run", Run)
+def few_shot(methods: MethodsOption = "glass,size-knn", cache: CacheOption = None, *, run: Run) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.few_shot import SOURCES, few_shot_jobs
     from graphglass.bench.source_models import SourceEncoders
 
-    data = Datasets(data_root, keep=7)
-    names = dataset_names(listed(datasets) or SOURCES)
-    encoders = SourceEncoders(cache)
-    jobs = few_shot_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, encoders=encoders)
-    _run("few-shot", jobs, output, protocol, flip, data, threads, cluster, workers)
+    data, encoders = Datasets(run.data_root, keep=7), SourceEncoders(cache)
+    jobs = few_shot_jobs(data, run.names(SOURCES), _methods(methods), **run.splits(), encoders=encoders)
+    run.cells("few-shot", jobs, data)
 
 
 @app.command()
+@takes("run", Run, seeds=4)
 def private(
-    output: OutOption,
-    datasets: DatasetsOption = None,
     methods: Annotated[str, typer.Option("--methods", help="How encoders are trained: glass, glass-paper.")] = "glass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 4,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
     cache: CacheOption = None,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    *,
+    run: Run,
 ) -> None:
     """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.private import private_jobs
     from graphglass.bench.source_models import SourceEncoders
 
-    pools = listed([sources]) or []
-    for pool in pools:
-        if pool not in ("mol", "protein"):
-            raise BenchError(f"Unknown source {pool!r}. The sources are: mol, protein.")
-    data = Datasets(data_root, keep=12)
-    names, encoders = dataset_names(listed(datasets)), SourceEncoders(cache)
-    jobs = private_jobs(
-        data, names, _methods(methods), _protocol(protocol), seeds, flip=flip, sources=pools, encoders=encoders
-    )
-    _run("private", jobs, output, protocol, flip, data, threads, cluster, workers)
+    pools, data = _pools(sources, ("mol", "protein")), Datasets(run.data_root, keep=12)
+    options: dict[str, Any] = {"sources": pools, "encoders": SourceEncoders(cache)}
+    run.cells("private", private_jobs(data, run.names(), _methods(methods), **run.splits(), **options), data)
 
 
 @app.command()
-def scoring(
-    output: OutOption,
-    datasets: DatasetsOption = None,
-    methods: MethodsOption = "glass-paper",
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 5,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
-) -> None:
+@takes("run", Run)
+def scoring(methods: MethodsOption = "glass-paper", *, run: Run) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.scoring import DATASETS, scoring_jobs
 
-    data = Datasets(data_root)
-    names = dataset_names(listed(datasets) or DATASETS)
-    jobs = scoring_jobs(data, names, _methods(methods), _protocol(protocol), seeds, flip=flip)
-    _run("scoring", jobs, output, protocol, flip, data, threads, cluster, workers)
+    data = Datasets(run.data_root)
+    run.cells("scoring", scoring_jobs(data, run.names(DATASETS), _methods(methods), **run.splits()), data)
 
 
 @app.command()
+@takes("run", Run)
 def text(
-    output: OutOption,
     encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, with commas.")] = "numeric,minilm",
-    datasets: DatasetsOption = None,
     methods: MethodsOption = "glass-paper",
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 5,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    *,
+    run: Run,
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows run wherever the weights are."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.text import text_jobs
 
-    data = Datasets(data_root)
-    names = dataset_names(listed(datasets))
-    chosen = listed([encoders]) or []
-    jobs = text_jobs(data, names, _methods(methods), chosen, _protocol(protocol), seeds, flip=flip)
-    _run("text", jobs, output, protocol, flip, data, threads, cluster, workers)
+    data, chosen = Datasets(run.data_root), listed([encoders]) or []
+    run.cells("text", text_jobs(data, run.names(), _methods(methods), chosen, **run.splits()), data)
 
 
 @app.command()
+@takes("run", Run)
 def lora(
-    output: OutOption,
     encoder: Annotated[str, typer.Option("--encoder", help="A directory that sentence-transformers loads.")],
-    datasets: DatasetsOption = None,
-    protocol: ProtocolOption = "minority",
-    flip: FlipOption = False,
-    seeds: SeedsOption = 5,
-    data_root: RootOption = None,
-    threads: ThreadsOption = 1,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
+    *,
+    run: Run,
 ) -> None:
     """Frozen text anchors against LoRA adapters (tab:lora)."""
-    from graphglass.bench.datasets import Datasets, dataset_names
+    from graphglass.bench.datasets import Datasets
     from graphglass.bench.lora import lora_jobs
 
-    data = Datasets(data_root)
-    jobs = lora_jobs(data, dataset_names(listed(datasets)), encoder, _protocol(protocol), seeds, flip=flip)
-    _run("lora", jobs, output, protocol, flip, data, threads, cluster, workers)
+    data = Datasets(run.data_root)
+    run.cells("lora", lora_jobs(data, run.names(), encoder, **run.splits()), data)
 
 
 @app.command()

@@ -1,15 +1,13 @@
 """How every command reads graphs: the same options, and one line about what was left out or repaired."""
 
 # Annotations are evaluated here: the options of Reading become options of commands in other modules.
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphglass.cli.option_groups import takes
 from graphglass.errors import GraphError, InputError
 
 if TYPE_CHECKING:
@@ -70,17 +68,5 @@ class Reading:
             raise InputError(f"--nodes belongs to one edge table, and {option} is a second input. Use another format.")
 
 
-def reads_graphs(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`Reading`, which reach it together as its parameter ``reading``."""
-    own = inspect.signature(command, eval_str=True)
-    options = inspect.signature(Reading).parameters
-
-    @wraps(command)
-    def with_options(**values: Any) -> None:
-        reading = Reading(**{name: values.pop(name) for name in options})
-        command(**values, reading=reading)
-
-    kept = [parameter for parameter in own.parameters.values() if parameter.name != "reading"]
-    shown = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options.values()]
-    with_options.__signature__ = own.replace(parameters=[*kept, *shown])  # type: ignore[attr-defined]
-    return with_options
+reads_graphs = takes("reading", Reading)
+"""Give a command the options of :class:`Reading`, which reach it together as its parameter ``reading``."""

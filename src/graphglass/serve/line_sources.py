@@ -99,9 +99,7 @@ def directory_lines(
         time.sleep(poll)  # also after lines were found: a file is at rest only if there was time to write
 
 
-def _new_lines(
-    path: Path, places: Places, sizes: dict[str, int], *, whole: bool, longest: int
-) -> Iterator[list[Line]]:
+def _new_lines(path: Path, places: Places, sizes: dict[str, int], *, whole: bool, longest: int) -> Iterator[list[Line]]:
     try:
         size = path.stat().st_size
         rested = whole or sizes.get(path.name) == size
