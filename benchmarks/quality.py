@@ -21,7 +21,7 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,31 +61,39 @@ GRID = {
 Cell = tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]], NDArray[np.bool_]]
 
 
-def measure(data: str | None, cache: Path, seeds: range, names: list[str]) -> None:
-    """Distances of every test graph and leave-one-out distances of every reference, by channel."""
+def unmeasured(
+    data: str | None, cache: Path, seeds: range, names: list[str]
+) -> Iterator[tuple[Path, Evidence, Evidence, NDArray[np.bool_]]]:
+    """References, test graphs and which of these are anomalous, for every file that the cache does not have yet."""
     cache.mkdir(parents=True, exist_ok=True)
     datasets = Datasets(data)
     for name in names:
-        todo = [(d, s) for s in seeds for d in DIRECTIONS if not (cache / f"{name}.{d}.{s}.npz").exists()]
+        paths = {(d, s): cache / f"{name}.{d}.{s}.npz" for s in seeds for d in DIRECTIONS}
+        todo = {key: path for key, path in paths.items() if not path.exists()}
         if not todo:
             continue
         graphs = datasets.get(name)
         structure = profile(graphs)
-        for direction, seed in todo:
+        for (direction, seed), path in todo.items():
             chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
             references, queries = (
                 Evidence(blind(graphs, rows), structure[rows], {}) for rows in (chosen.references, chosen.test)
             )
-            arrays: dict[str, NDArray] = {"anomalous": chosen.anomalous}
             start = time.perf_counter()
-            for channel in training_free_channels():
-                channel.fit(references)
-                if not channel.silent:
-                    arrays[f"left_out/{channel.name}"] = channel.leave_one_out()
-                    arrays[f"distances/{channel.name}"] = channel.distances(queries)[0]
-            arrays["seconds"] = np.array(time.perf_counter() - start)
-            np.savez(cache / f"{name}.{direction}.{seed}.npz", **arrays)
-            print(name, direction, seed, f"{float(arrays['seconds']):.1f} s", flush=True)
+            yield path, references, queries, chosen.anomalous
+            print(path.stem, f"{time.perf_counter() - start:.1f} s", flush=True)
+
+
+def measure(data: str | None, cache: Path, seeds: range, names: list[str]) -> None:
+    """Distances of every test graph and leave-one-out distances of every reference, by channel."""
+    for path, references, queries, anomalous in unmeasured(data, cache, seeds, names):
+        arrays: dict[str, NDArray] = {"anomalous": anomalous}
+        for channel in training_free_channels():
+            channel.fit(references)
+            if not channel.silent:
+                arrays[f"left_out/{channel.name}"] = channel.leave_one_out()
+                arrays[f"distances/{channel.name}"] = channel.distances(queries)[0]
+        np.savez(path, **arrays)
 
 
 def read(cache: Path, seeds: range = range(SEEDS)) -> dict[tuple[str, str, int], Cell]:
