@@ -30,7 +30,8 @@ def main() -> None:
     parts = {
         "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(),
         "trained": trained(), "alarms": alarms(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
-        "planted": planted(), "tried": tried(), "neighbourhoods": neighbourhoods(), "rules": rules(), "limits": limits(),
+        "planted": planted(), "tried": tried(), "neighbourhoods": neighbourhoods(), "rules": rules(),
+        "limits": limits(),
     }  # fmt: skip
     for name, lines in parts.items():
         pattern = rf"<!-- {name} -->.*?<!-- end -->"
@@ -199,8 +200,8 @@ def limits() -> list[str]:
 - **PROTEINS**: non-enzymes are smaller. `size` alone gives {size} (all channels {everything}); structure ({structure})
   and direction ({direction}) are near chance and dilute it. The one attribute helps with enzymes as references
   ({with_enzymes}) and not without ({without}).
-- **D&D**: non-enzymes are smaller and more scattered than enzymes. With non-enzymes as references, enzymes fall into the
-  dense middle, and only {middle} stay above 50: `pattern:labels` has
+- **D&D**: non-enzymes are smaller and more scattered than enzymes. With non-enzymes as references, enzymes fall into
+  the dense middle, and only {middle} stay above 50: `pattern:labels` has
   {" against ".join(alone("DD", "pattern:labels"))}. A distance to references cannot see this difference; it is the
   largest single loss of the flip.
 - **ENZYMES**: one class against five, 80 references in the flip. Patterns with attributes carry it.
