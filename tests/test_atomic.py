@@ -63,6 +63,15 @@ def test_a_link_stays_and_modes_follow_the_umask(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+def test_only_the_owner_reads_what_is_for_the_owner(tmp_path):
+    path = tmp_path / "head"
+    path.write_bytes(b"old")
+    path.chmod(0o644)
+    write_whole(path, b"new", owner_only=True)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_a_device_is_written_to_as_it_is():
     with replacing(Path(os.devnull)) as place:
         assert str(place) == os.devnull

@@ -10,11 +10,11 @@ from uuid import uuid4
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to; what was written takes the place of ``path`` at the end of the block.
+def replacing(path: Path, *, owner_only: bool = False) -> Iterator[Path]:
+    """A path to write to; what was written takes the place of ``path`` at the end of the block, and survives a crash.
 
     If the block fails, what stood at ``path`` before is unchanged and nothing is left beside it. A link is followed. A
-    device or a pipe, which cannot be replaced, is written to as it is.
+    device or a pipe, which cannot be replaced, is written to as it is. With ``owner_only`` nobody else may read it.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -23,15 +23,29 @@ def replacing(path: Path) -> Iterator[Path]:
     # Not the process id alone: threads share it, and so may workers of two machines on one file system.
     temporary = target.with_name(f".{target.name}.{uuid4().hex[:12]}")
     try:
+        if owner_only:
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         os.replace(temporary, target)
+        _sync_directory(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, owner_only: bool = False) -> None:
     """Put ``content`` at ``path``, all of it or nothing."""
-    with replacing(path) as temporary:
+    with replacing(path, owner_only=owner_only) as temporary:
         temporary.write_bytes(content)
+
+
+def _sync_directory(path: Path) -> None:
+    """Make a rename last; only POSIX systems can open a directory to do so."""
+    if os.name != "posix":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

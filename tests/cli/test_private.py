@@ -101,12 +101,12 @@ def test_a_failed_write_is_recovered_by_the_id_it_tells(glass, tmp_path, monkeyp
     from graphglass.scoring import private_summary
 
     def full(*_):
-        raise ArtifactError("No space left on device.")
+        raise OSError(28, "No space left on device")
 
     ledger = tmp_path / "l.db"
     budget(glass, ledger)
     with monkeypatch.context() as patch:
-        patch.setattr(private_summary, "write_atomically", full)
+        patch.setattr(private_summary, "write_whole", full)
         failed = glass(*release(ledger), "-o", tmp_path / "s", code=1)
     release_id = re.search(r"was charged .* --release-id (\S+) ", str(failed.exception))[1]
     assert re.search(rf"release {release_id}: entry 2, .*, epsilon 1 at delta 1e-05, finished\n", show(glass, ledger))

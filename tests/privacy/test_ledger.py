@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.errors import ArtifactError, BudgetError, LedgerError, ParameterError, PrivacyError
+from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
 from graphglass.privacy import chain
 from graphglass.privacy.ledger import Ledger
 from graphglass.privacy.mechanism import Mechanism
@@ -132,10 +132,10 @@ def _bad_schema(monkeypatch):
 
 
 def _no_head(monkeypatch):
-    def full(*_):
-        raise ArtifactError("no space left on device")
+    def full(*_, **__):
+        raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(chain, "write_atomically", full)
+    monkeypatch.setattr(chain, "write_whole", full)
 
 
 @pytest.mark.parametrize("failure", [_no_wal, _bad_schema, _no_head])
@@ -373,13 +373,12 @@ def test_a_full_disk_refuses_and_leaves_the_ledger_whole(ledger, path):
 
 
 def test_a_head_that_cannot_be_written_stops_the_release_after_the_charge(ledger, monkeypatch):
-    from graphglass.errors import ArtifactError
     from graphglass.privacy import chain
 
-    def full(*_):
-        raise ArtifactError("No space left on device")
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(chain, "write_atomically", full)
+    monkeypatch.setattr(chain, "write_whole", full)
     with pytest.raises(LedgerError, match="No space left"):
         spend(ledger, "r", Fraction(1, 10))
     monkeypatch.undo()

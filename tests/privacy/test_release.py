@@ -297,9 +297,9 @@ def test_a_write_that_fails_can_be_repeated_without_new_noise(model, graphs, led
     from graphglass.scoring import private_summary
 
     def full(*_):
-        raise ArtifactError("No space left on device.")
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(private_summary, "write_atomically", full)
+    monkeypatch.setattr(private_summary, "write_whole", full)
     with pytest.raises(ArtifactError, match=r"No space left.*was charged and is kept in the ledger") as failed:
         go(model, graphs, ledger, output=tmp_path / "s")
     release_id = re.search(r"--release-id ([0-9a-f-]{36}) ", str(failed.value))[1]

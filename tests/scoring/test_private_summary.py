@@ -12,7 +12,7 @@ from safetensors.numpy import load, save
 from graphglass.errors import ArtifactError, ParameterError, SchemaError
 from graphglass.scoring.joint_features import JointFeatures
 from graphglass.scoring.privacy_terms import PrivacyTerms
-from graphglass.scoring.private_summary import PrivateSummary, write_atomically
+from graphglass.scoring.private_summary import PrivateSummary
 from graphglass.scoring.public_map import PublicMap
 
 RNG = np.random.default_rng(0)
@@ -180,7 +180,7 @@ def test_missing_file_and_failed_write(tmp_path):
         PrivateSummary.load(tmp_path / "absent")
     with pytest.raises(ArtifactError, match="cannot be written"):
         summary().save(tmp_path / "no directory" / "s")
-    write_atomically(tmp_path / "f", b"old")
+    (tmp_path / "f").write_bytes(b"old")
 
     def fail(*_):
         raise OSError(28, "No space left on device")
@@ -188,9 +188,11 @@ def test_missing_file_and_failed_write(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", fail)
         with pytest.raises(ArtifactError, match="No space"):
-            write_atomically(tmp_path / "f", b"new")
+            summary().save(tmp_path / "f")
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
     assert (tmp_path / "f").read_bytes() == b"old"
+    with pytest.raises(ArtifactError, match=r"/f: This is not a private summary"):
+        PrivateSummary.load(tmp_path / "f")
 
 
 def test_the_serving_side_needs_no_release_code():

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphglass.errors import ArtifactError, LedgerError
-from graphglass.scoring.private_summary import write_atomically
+from graphglass.atomic import write_whole
+from graphglass.errors import LedgerError
 
 _ORIGIN = "0" * 64
 _SCHEMA = """
@@ -224,6 +224,7 @@ class HashChain:
         with self._locked() as connection:
             row = connection.execute("SELECT sequence, digest FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
             try:
-                write_atomically(self.head_path, json.dumps({"sequence": row[0], "digest": row[1]}).encode())
-            except ArtifactError as error:
+                head = json.dumps({"sequence": row[0], "digest": row[1]}).encode()
+                write_whole(self.head_path, head, owner_only=True)
+            except OSError as error:
                 raise LedgerError(f"The ledger head cannot be written: {error}") from error

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.atomic import write_whole
 from graphglass.errors import ArtifactError, ParameterError
 from graphglass.scoring.joint_features import JointFeatures
 from graphglass.scoring.privacy_terms import PrivacyTerms
@@ -168,7 +168,10 @@ class PrivateSummary:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary; the file appears whole or not at all."""
-        write_atomically(Path(path), self.to_bytes())
+        try:
+            write_whole(Path(path), self.to_bytes())
+        except OSError as error:
+            raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from error
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrivateSummary:
@@ -176,10 +179,12 @@ class PrivateSummary:
         target = Path(path)
         try:
             if target.stat().st_size > MAX_BYTES:
-                raise ArtifactError(f"{target} is larger than any private summary.")
+                raise ArtifactError("The file is larger than any private summary.")
             return cls.from_bytes(target.read_bytes())
         except OSError as error:
             raise ArtifactError(f"The private summary {target} cannot be read: {error.strerror}.") from error
+        except ArtifactError as error:
+            raise ArtifactError(f"{target}: {error}") from error
 
 
 def _unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -204,25 +209,3 @@ def _unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise ArtifactError("This is not a private summary, or it is damaged.") from error
     return manifest, arrays
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the target, sync, rename, sync the directory; no reader ever sees half a file."""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    except OSError as error:
-        raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from error
