@@ -28,7 +28,7 @@ def small(request, normals):
 def bounds(monkeypatch):
     for name, value in {"SAMPLE": SAMPLE, "CHUNK": CHUNK}.items():
         monkeypatch.setattr(f"graphglass.detector.large_references.{name}", value)
-    monkeypatch.setattr("graphglass.detector.estimator.SAMPLE", SAMPLE)
+    monkeypatch.setattr("graphglass.detector.reference_detector.SAMPLE", SAMPLE)
     return monkeypatch
 
 
@@ -52,7 +52,7 @@ def test_spherical_channels_measure_against_every_reference(small, many, queries
     exact = small.with_references(many)
     bounds.setattr("graphglass.detector.large_references.SAMPLE", SAMPLE)
     bounds.setattr("graphglass.detector.large_references.CHUNK", CHUNK)
-    bounds.setattr("graphglass.detector.estimator.SAMPLE", SAMPLE)
+    bounds.setattr("graphglass.detector.reference_detector.SAMPLE", SAMPLE)
     large = small.with_references(many)
     assert (exact.scorer_.large, exact.scorer_.reference_count) == (None, 100)
     assert large.scorer_.reference_count == 100
