@@ -17,7 +17,7 @@ from typing import Any
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.records import Results
 from graphglass.bench.tables import SHORT
-from graphglass.bench.transfer import DISJOINT
+from graphglass.bench.transfer import CROSS, DISJOINT
 
 PAGE = Path("docs/quality.md")
 FOLDER = Path("results/quality")
@@ -31,7 +31,7 @@ def main() -> None:
         "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(),
         "trained": trained(), "alarms": alarms(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
         "planted": planted(), "tried": tried(), "neighbourhoods": neighbourhoods(), "rules": rules(),
-        "limits": limits(),
+        "limits": limits(), "presets": presets(),
     }  # fmt: skip
     for name, lines in parts.items():
         pattern = rf"<!-- {name} -->.*?<!-- end -->"
@@ -239,6 +239,46 @@ def transfer() -> list[str]:
             by_setting[record["cell"]["source"], record["cell"]["dataset"]].append(record["variants"][key]["auroc"])
         rows.append([title, f"{mean(mean(by_setting[pair]) for pair in DISJOINT):.1f}", "–"])
     return table(["", "minority", "flip"], rows)
+
+
+def presets() -> list[str]:
+    """Both presets with frozen encoders, by source and target: what seeds and settings they have in common."""
+    rows, ahead, shown = [], defaultdict(int), {"zero-shot": "zero-shot", "8 shots": "eight", "matched": "all"}
+    default, paper = (_by_cell("results/transfer/minority", method) for method in ("glass", "glass-paper"))
+    common = [key for key in default if key in paper]
+    for source, target in CROSS:
+        seeds = [key for key in common if key[:2] == (source, target)]
+        cells = []
+        for variant in shown if seeds else ():
+            pair = [mean(records[key][variant]["auroc"] for key in seeds) for records in (default, paper)]
+            cells += [f"{value:.1f}" for value in pair]
+            ahead[variant] += pair[0] >= pair[1]
+        if seeds:
+            rows.append([f"{source} to {SHORT.get(target, target)}", str(len(seeds)), *cells])
+    head = ["setting", "seeds", *(f"{title}, {one}" for title in shown.values() for one in ("default", "paper"))]
+    told = ", ".join(f"{ahead[variant]} ({title})" for variant, title in shown.items())
+    note = f"The default is at least as good in {told} of {len(rows)} settings."
+    shots = ["0", "1", "4", "8", "16", "32", "all"]
+    default, paper = (_by_cell("results/few-shot/minority", method) for method in ("glass", "glass-paper"))
+    few, better = [], 0
+    for source, target in {key[:2] for key in default}:
+        seeds = [key for key in default if key in paper and key[:2] == (source, target)]
+        if not seeds:
+            continue
+        for title, records in (("default", default), ("paper", paper)):
+            values = [mean(records[key][shot]["auroc"] for key in seeds) for shot in shots]
+            few.append([f"{source} to {SHORT.get(target, target)}, {title}", *(f"{value:.1f}" for value in values)])
+        better += sum(float(one) >= float(two) for one, two in zip(few[-2][1:], few[-1][1:], strict=True))
+    last = f"Of these {len(few) // 2 * len(shots)} pairs the default is at least as good in {better}."
+    titles = ["target references joined to the source's", *shots]
+    return [*table(head, rows), "", note, "", *table(titles, sorted(few)), "", last]
+
+
+def _by_cell(folder: str, method: str) -> dict[tuple[str, str, int], Any]:
+    return {
+        (record["cell"]["source"], record["cell"]["dataset"], record["cell"]["seed"]): record["variants"]
+        for record in Results.open(folder).records(method)
+    }
 
 
 if __name__ == "__main__":

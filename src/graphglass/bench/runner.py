@@ -16,7 +16,7 @@ from graphglass.bench.isolation import stream
 from graphglass.bench.methods import configuration, factory
 from graphglass.bench.metrics import METRIC_NAMES
 from graphglass.bench.on_cluster import run_on_cluster
-from graphglass.bench.records import Record, Results, cell_key
+from graphglass.bench.records import Cell, Record, Results, cell_key
 from graphglass.bench.work import Job, Measured, Outcome, Work
 from graphglass.errors import BenchError
 
@@ -120,12 +120,17 @@ def _settings(method: str, jobs: Sequence[Job]) -> dict[str, Any]:
     return configuration(factory(method)(0)) | shared
 
 
+def _beside(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings without what the cell itself says, such as its text encoder."""
+    return {name: value for name, value in settings.items() if name not in cell}
+
+
 def _finished(results: Results, method: str, settings: dict[str, Any]) -> dict[Any, Record]:
     records = results.records(method)
     for record in records:
-        if record["configuration"] != settings:
+        if record["configuration"] != (expected := _beside(record["cell"], settings)):
             raise BenchError(
-                f"{results.folder}/{method}.jsonl was made with {record['configuration']}, this run has {settings}. "
+                f"{results.folder}/{method}.jsonl was made with {record['configuration']}, this run has {expected}. "
                 "Use another folder, or delete the file to run the method again."
             )
     return {cell_key(record["cell"]): record for record in records}
@@ -154,7 +159,7 @@ def _record(
     record: Record = {
         "benchmark": purpose.benchmark,
         "cell": dict(outcome.cell),
-        "configuration": settings,
+        "configuration": _beside(outcome.cell, settings),
         "counts": outcome.counts,
         "data": data,
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
