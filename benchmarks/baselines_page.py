@@ -90,7 +90,7 @@ def cost(costs: dict) -> list[str]:
 
 
 def whole_runs() -> list[str]:
-    """What the recorded cells of the large datasets took: the least time of their seeds, as other work only adds to it."""
+    """What the recorded cells of the large datasets took: their quickest seed, as other work only adds to it."""
     results = Results.open(RECORDS)
     rows = []
     for method, name in NAMES.items():

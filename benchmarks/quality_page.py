@@ -31,7 +31,7 @@ def main() -> None:
         "reached": reached(), "alone": alone(), "ablation": ablation(), "weights": weights(),
         "trained": trained(), "alarms": alarms(), "few": few(), "perturbed": perturbed(), "transfer": transfer(),
         "planted": planted(), "tried": tried(), "neighbourhoods": neighbourhoods(), "rules": rules(),
-        "limits": limits(), "presets": presets(),
+        "limits": limits(), "presets": presets(), "cost": cost(),
     }  # fmt: skip
     for name, lines in parts.items():
         pattern = rf"<!-- {name} -->.*?<!-- end -->"
@@ -272,6 +272,20 @@ def presets() -> list[str]:
     last = f"Of these {len(few) // 2 * len(shots)} pairs the default is at least as good in {better}."
     titles = ["target references joined to the source's", *shots]
     return [*table(head, rows), "", note, "", *table(titles, sorted(few)), "", last]
+
+
+def cost() -> list[str]:
+    """Fit and scoring of both presets; the paper's rate over the default's where both were timed."""
+    timed = json.loads(Path("results/benchmarks/scoring.json").read_text(encoding="utf-8"))
+    rates = {(row["dataset"], row["preset"]): row["graphs_per_second"] for row in timed}
+    rows = []
+    for row in timed:
+        name = row["dataset"]
+        ratio = rates.get((name, "paper"), float("nan")) / rates[name, "default"]
+        cells = [f"{row['fit_seconds']:.1f}", f"{row['graphs_per_second']:.0f}"]
+        shown = f"{ratio:.2f}" if ratio == ratio and row["preset"] == "default" else "–"
+        rows.append([f"{SHORT.get(name, name)}, {row['preset']}", str(row["references"]), *cells, shown])
+    return table(["", "references", "fit, s", "graphs scored per s", "paper's rate over the default's"], rows)
 
 
 def _by_cell(folder: str, method: str) -> dict[tuple[str, str, int], Any]:
