@@ -62,3 +62,14 @@ def test_attributes_are_standardised_by_the_training_graphs_and_their_width_is_c
 def test_degree_buckets_are_exact_when_small_and_bounded_when_large():
     degrees = np.array([0, 1, 15, 16, 22, 23, 32, 100_000])
     assert degree_bucket(degrees).tolist() == [0, 1, 15, 16, 16, 17, 18, 31]
+
+
+def test_attributes_are_standardised_in_double_precision():
+    """Single precision loses the mean of a million values far from 0, and finds spread where there is none."""
+    count = 1_000_000
+    values = np.random.default_rng(0).normal(1000, 1, (count, 1))
+    columns = np.hstack([values, np.full((count, 1), 0.1)])
+    graphs = canonical_graph_set([count], [], [], ids=["many"], attributes=columns)
+    schema = InputSchema.of(graphs, "degree", 0)
+    assert schema.centre[0] == pytest.approx(1000, abs=0.01)
+    assert schema.scale == pytest.approx((1.0, 1.0), abs=0.01)

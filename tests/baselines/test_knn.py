@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.baselines.histograms import histograms
+from graphglass.baselines.kernels import WLSVM, PropagationSVM
 from graphglass.baselines.knn import SizeKNN, StructureKNN, WLCosineKNN, mean_nearest
 from graphglass.baselines.weisfeiler_lehman import colours
 from graphglass.bench.metrics import auroc
 from graphglass.bench.protocols import blind, split
-from graphglass.errors import InputError, NotFittedError, ParameterError
+from graphglass.errors import InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs import GraphSet, canonical_graph_set, concatenate
 from graphglass.graphs.tu_catalogue import find_dataset, load_dataset
 
@@ -159,3 +160,12 @@ def test_published_figures(name: str, flip: bool) -> None:
             found.append(auroc(scores, parts.anomalous))
         assert abs(np.mean(found) - mean) <= std
         assert abs(np.mean(found) - mean) <= 0.5  # the same recipe, so far closer than one deviation
+
+
+@pytest.mark.parametrize("method", [StructureKNN, WLCosineKNN, WLSVM, PropagationSVM])
+def test_labelled_and_unlabelled_graphs_are_not_compared(method, make_graphs):
+    graphs = make_graphs(6, "ring", 0)
+    with pytest.raises(SchemaError, match="these graphs have none"):
+        method().fit(graphs).decision_function(graphs.structure_only())
+    with pytest.raises(SchemaError, match="these graphs have some"):
+        method().fit(graphs.structure_only()).decision_function(graphs)

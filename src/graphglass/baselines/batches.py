@@ -41,8 +41,9 @@ class InputSchema:
             return cls(tuple(int(v) for v in np.unique(graphs.node_labels)), (), (), unlabelled, walks)
         if graphs.attributes is None:
             return cls(None, (), (), unlabelled, walks)
-        spread = graphs.attributes.std(axis=0)
-        centre, scale = graphs.attributes.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        values = graphs.attributes.astype(np.float64)
+        centre, spread = values.mean(axis=0), values.std(axis=0)
+        scale = np.where(spread > 1e-9 * (1 + np.abs(centre)), spread, 1.0)
         return cls(None, tuple(map(float, centre)), tuple(map(float, scale)), unlabelled, walks)
 
     @classmethod

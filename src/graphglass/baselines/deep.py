@@ -22,7 +22,7 @@ from graphglass.baselines.batches import Batch, Inputs, InputSchema
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Network(nn.Module):
@@ -115,7 +115,8 @@ class DeepDetector(BaseEstimator):
     def _shuffled(self, count: int) -> list[NDArray[np.int64]]:
         # Equal parts rather than a short last batch: batch normalisation and contrast need company.
         order = torch.randperm(count).numpy()
-        return np.array_split(order, max(1, round(count / self.batch_size)))
+        parts = min(round(count / self.batch_size), count // 2)
+        return np.array_split(order, max(1, parts))
 
     def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
         """One score per graph, higher is more anomalous, whichever graphs are scored together, (graphs,)."""
@@ -189,10 +190,11 @@ class DeepDetector(BaseEstimator):
                 fits, expected = value >= 0, "at least 0"
             elif name == "max_steps" and value is None:
                 continue
-            elif isinstance(value, float):
-                fits, expected = value > 0, "above 0"
+            elif isinstance(getattr(type(self), name, None), float):
+                fits, expected = isinstance(value, int | float) and value > 0, "above 0"
             else:
-                fits, expected = isinstance(value, int) and value >= 1, "an integer of at least 1"
+                least = 2 if name == "references" else 1  # one reference has nothing to contrast with
+                fits, expected = isinstance(value, int) and value >= least, f"an integer of at least {least}"
             if not fits:
                 raise ParameterError(type(self).__name__, name, expected, value)
 

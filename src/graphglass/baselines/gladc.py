@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import functional_call
 
 from graphglass.baselines.batches import Batch, InputSchema
@@ -68,8 +68,8 @@ def structure_error(z: Tensor, batch: Batch) -> Tensor:
 class Encoder(GCN):
     """Graph convolutions whose node embeddings are unit and non-negative: the roots of a softmax."""
 
-    def forward(self, x: Tensor, propagate: Callable[[Tensor], Tensor]) -> Tensor:
-        return (super().forward(x, propagate).log_softmax(dim=1) / 2).exp()
+    def forward(self, x: Tensor, propagate: Callable[[Tensor], Tensor], norms: nn.ModuleList | None = None) -> Tensor:
+        return (super().forward(x, propagate, norms).log_softmax(dim=1) / 2).exp()
 
 
 class GLADCNetwork(Network):
@@ -78,6 +78,7 @@ class GLADCNetwork(Network):
     def __init__(self, width: int, hidden: int, output: int, temperature: float, noise: float) -> None:
         super().__init__()
         self.encoder = Encoder(width, hidden, output)
+        self.again = nn.ModuleList([nn.BatchNorm1d(hidden, affine=False)])  # of the encoder on decoded graphs
         self.decoder = GCN(output, hidden, width)
         self.project = mlp(output, output, output)
         self.temperature, self.noise = temperature, noise
@@ -93,7 +94,7 @@ class GLADCNetwork(Network):
         propagate = normalised(batch)
         z = self.encoder(batch.features, propagate)
         decoded = self.decoder(z, propagate)
-        return z, decoded, self.encoder(decoded, decoded_propagation(z, batch))
+        return z, decoded, self.encoder(decoded, decoded_propagation(z, batch), self.again)
 
     @torch.no_grad()
     def perturbed(self, batch: Batch) -> Tensor:

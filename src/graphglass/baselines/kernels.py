@@ -14,6 +14,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
 from graphglass.baselines.histograms import Histograms, histograms
+from graphglass.baselines.label_schema import refuse_other_labels
 from graphglass.baselines.propagation import bin_offsets, cauchy_projection, propagated_codes
 from graphglass.baselines.weisfeiler_lehman import colours
 from graphglass.errors import InputError, NotFittedError
@@ -78,6 +79,7 @@ class _KernelDetector:
         """Fit the detector on the references' kernel matrix."""
         if not len(graphs):
             raise InputError(f"{type(self).__name__}.fit needs at least one normal graph, found none.")
+        self._labelled = graphs.node_labels is not None
         self._references = self._kernel.histograms(graphs)
         self._head.fit(self._references.similarities(self._references))
         return self
@@ -86,6 +88,7 @@ class _KernelDetector:
         """Minus scikit-learn's decision value, (graphs,)."""
         if self._references is None:
             raise NotFittedError(f"{type(self).__name__} has no references yet: call fit first.")
+        refuse_other_labels(self, self._labelled, graphs)
         scores = [np.zeros(0)]
         for i in range(0, len(graphs), _BLOCK):
             queries = self._kernel.histograms(graphs[i : i + _BLOCK], self._references.vocabulary)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from graphglass.baselines.histograms import Histograms, histograms
+from graphglass.baselines.label_schema import refuse_other_labels
 from graphglass.baselines.weisfeiler_lehman import colours
 from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs import GraphSet
@@ -106,7 +107,8 @@ class StructureKNN(_Tabular):
 
     def _label_shares(self, graphs: GraphSet) -> NDArray[np.float64]:
         """Share of nodes with each reference label and, last, with any other, (graphs, labels + 1)."""
-        if graphs.node_labels is None or not len(self._labels):
+        refuse_other_labels(self, len(self._labels) > 0, graphs)
+        if graphs.node_labels is None:
             return np.zeros((len(graphs), 0))
         places = np.searchsorted(self._labels, graphs.node_labels)
         inside = np.minimum(places, len(self._labels) - 1)
@@ -139,7 +141,9 @@ class WLCosineKNN(NearestNormals):
         return histograms(colours(graphs, self.rounds, start), graphs.node_offsets, vocabulary)
 
     def _remember(self, graphs: GraphSet) -> None:
+        self._labelled = graphs.node_labels is not None
         self._references = self._histograms(graphs, None)
 
     def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
+        refuse_other_labels(self, self._labelled, graphs)
         return 1.0 - self._histograms(graphs, self._references.vocabulary).similarities(self._references)

@@ -92,15 +92,19 @@ class GCN(nn.Module):
         self.maps = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(widths))
         self.norms = nn.ModuleList(nn.BatchNorm1d(w, affine=False) for w in widths[1:-1])
 
-    def forward(self, x: Tensor, propagate: Callable[[Tensor], Tensor]) -> Tensor:
-        """Node embeddings, (nodes, last width); ``propagate`` applies the adjacency matrix."""
+    def forward(self, x: Tensor, propagate: Callable[[Tensor], Tensor], norms: nn.ModuleList | None = None) -> Tensor:
+        """Node embeddings, (nodes, last width); ``propagate`` applies the adjacency matrix.
+
+        Inputs of another kind bring their own ``norms``: running statistics of two kinds would fit neither.
+        """
+        norms = self.norms if norms is None else norms
         for i, linear in enumerate(self.maps):
             assert isinstance(linear, nn.Linear)
             narrow = linear.in_features > linear.out_features  # propagate whichever side has fewer columns
             x = propagate(F.linear(x, linear.weight) if narrow else x)
             x = x + linear.bias if narrow else linear(x)
-            if i < len(self.norms):
-                x = self.norms[i](F.relu(x))
+            if i < len(norms):
+                x = norms[i](F.relu(x))
         return x
 
 

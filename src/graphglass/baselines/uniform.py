@@ -13,6 +13,7 @@ from graphglass.baselines.batches import Batch, InputSchema
 from graphglass.baselines.contrast import info_nce
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, pool, spread
+from graphglass.network.gin import NodeBatchNorm
 
 
 def energy_gap(normal: Tensor, phantom: Tensor) -> Tensor:
@@ -45,7 +46,7 @@ class UniFORMNetwork(Network):
     def __init__(self, width: int, hidden: int, layers: int, steps: int, step: float, noise: float) -> None:
         super().__init__()
         self.encoder = GIN(width, hidden, layers)
-        self.standard = nn.ModuleList(nn.BatchNorm1d(hidden, affine=False) for _ in range(3))
+        self.standard = nn.ModuleList(NodeBatchNorm(hidden, affine=False) for _ in range(3))
         self.narrow = nn.Linear(hidden * layers, hidden)
         self.energy = mlp(hidden + 3, 2 * hidden, hidden, 1)
         self.project = nn.ModuleList(mlp(hidden, hidden, hidden) for _ in range(2))
