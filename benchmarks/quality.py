@@ -27,8 +27,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from graphglass import GLASS
+from graphglass.atomic import replacing
 from graphglass.bench.datasets import TWELVE, Datasets
 from graphglass.bench.metrics import auroc
 from graphglass.bench.protocols import blind, split
@@ -93,7 +95,19 @@ def measure(data: str | None, cache: Path, seeds: range, names: list[str]) -> No
             if not channel.silent:
                 arrays[f"left_out/{channel.name}"] = channel.leave_one_out()
                 arrays[f"distances/{channel.name}"] = channel.distances(queries)[0]
-        np.savez(path, **arrays)
+        save(path, **arrays)
+
+
+def save(path: Path, **arrays: NDArray) -> None:
+    """Whole or not at all: a file that is there counts as measured."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def check_complete(cells: Mapping[tuple[str, str, int], Cell], seeds: range) -> None:
+    """Stop where a figure would be made of fewer cells than it says."""
+    if missing := [key for key in itertools.product(TWELVE, DIRECTIONS, range(len(seeds))) if key not in cells]:
+        raise SystemExit(f"{len(missing)} cells are not measured, {missing[0]} among them: run `measure` first.")
 
 
 def read(cache: Path, seeds: range = range(SEEDS)) -> dict[tuple[str, str, int], Cell]:
@@ -159,8 +173,7 @@ def summary(values: dict[str, NDArray]) -> dict[str, object]:
 
 def interval(values: NDArray) -> float:
     """Half the width of a 95% Student interval over the seeds."""
-    student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}[len(values)]
-    return round(float(student * values.std(ddof=1) / len(values) ** 0.5), 2)
+    return round(float(student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5), 2)
 
 
 def difference(one: dict[str, NDArray], other: dict[str, NDArray]) -> dict[str, object]:
@@ -182,6 +195,7 @@ def difference(one: dict[str, NDArray], other: dict[str, NDArray]) -> dict[str, 
 def report(cache: Path, out: Path, seeds: range) -> None:
     out.mkdir(parents=True, exist_ok=True)
     cells = read(cache, seeds)
+    check_complete(cells, seeds)
     weights = {kind: FAMILY_WEIGHTS[kind] for kind in GRID}
     default = table(cells, lambda cell: fused(cell, weights))
     write(

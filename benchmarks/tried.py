@@ -12,7 +12,6 @@ docs/quality.md.
 from __future__ import annotations
 
 import argparse
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -39,9 +38,24 @@ from graphglass.scoring.channels.wl_starts import LabelStart, Names, ShapeStart,
 from graphglass.scoring.default_channels import FAMILY_WEIGHTS, training_free_channels
 from graphglass.scoring.evidence import Evidence
 from graphglass.scoring.fusion import fit_fusion
-from quality import DIRECTIONS, GRID, ORDER, Cell, fused, read, shares, table, training_free, unmeasured, write
+from quality import (
+    DIRECTIONS,
+    GRID,
+    ORDER,
+    Cell,
+    check_complete,
+    fused,
+    read,
+    save,
+    shares,
+    table,
+    training_free,
+    unmeasured,
+    write,
+)
 
 SPREAD = 10.0  # of every channel of the default but size
+NOISE = 0.1  # of the Gaussian process
 ADDED = 0.5  # what a trial weighs beside the default's families
 Matrices = tuple[NDArray, NDArray]  # distances between references, and of queries to references
 Distances = tuple[NDArray, NDArray]  # of references to the others, and of queries
@@ -230,9 +244,9 @@ def anchor(references: Evidence, queries: Evidence) -> Distances:
 def variance(references: Evidence, queries: Evidence) -> Distances | None:
     """What a Gaussian process with the pattern similarity as its kernel does not know of a graph."""
     inside, outside = jaccard(_levels(LabelStart(), references, queries))
-    inverse = np.linalg.inv(1 - inside + 0.1 * np.eye(len(inside)))
+    inverse = np.linalg.inv(1 - inside + NOISE * np.eye(len(inside)))
     kernel = 1 - outside
-    return 1 / np.diag(inverse), 1 - np.einsum("qr,rs,qs->q", kernel, inverse, kernel, optimize=True)
+    return 1 / np.diag(inverse) - NOISE, 1 - np.einsum("qr,rs,qs->q", kernel, inverse, kernel, optimize=True)
 
 
 def subsets(references: Evidence, queries: Evidence) -> Distances | None:
@@ -292,7 +306,7 @@ def measure(data: str | None, cache: Path, seeds: range, names: list[str]) -> No
         for title, distances in found.items():
             if distances is not None:
                 arrays[f"left_out/{title}"], arrays[f"distances/{title}"] = distances
-        np.savez(path, anomalous=anomalous, **arrays)
+        save(path, anomalous=anomalous, **arrays)
 
 
 def _of_default(channel: WLChannel | TableChannel, references: Evidence, queries: Evidence) -> Matrices | None:
@@ -399,8 +413,8 @@ def _weights() -> dict[str, float]:
 
 def report(cache: Path, trials: Path, out: Path, seeds: range) -> None:
     cells, tried = read(cache, seeds), read(trials, seeds)
-    if missing := [key for key in itertools.product(TWELVE, DIRECTIONS, range(len(seeds))) if key not in tried]:
-        raise SystemExit(f"{len(missing)} cells are not measured, {missing[0]} among them: run `measure` first.")
+    check_complete(cells, seeds)
+    check_complete(tried, seeds)
     default = table(cells, lambda cell: fused(cell, _weights()))
     channels = {}
     for title in TRIALS:

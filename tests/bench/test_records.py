@@ -138,3 +138,12 @@ def test_folders_below_a_root(tmp_path: Path) -> None:
 
 def test_cell_key_ignores_order() -> None:
     assert cell_key({"a": 1, "b": "x"}) == cell_key({"b": "x", "a": 1})
+
+
+def test_a_cell_that_another_run_has_recorded_is_not_recorded_twice(tmp_path: Path) -> None:
+    results = Results.create(tmp_path, Purpose("single", "minority"))
+    results.append(record(0))
+    results.append(record(0, finished="later"))
+    results.append(record(1))
+    assert [item["cell"]["seed"] for item in results.records()] == [0, 1]
+    assert "finished" not in results.records()[0]

@@ -15,7 +15,7 @@ from graphglass.bench import methods
 from graphglass.bench.records import Cell, Purpose, Results
 from graphglass.bench.runner import Job, Outcome, run_jobs, versions
 from graphglass.bench.single import single_jobs
-from graphglass.errors import BenchError
+from graphglass.errors import BenchError, DataError
 from graphglass.graphs import GraphSet
 
 METRICS = {"auroc": 60.0, "auprc": 50.0, "fpr95": 40.0}
@@ -109,6 +109,31 @@ def test_other_data_is_refused(data: Any, tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="another copy of MUTAG"):
         run(data, tmp_path, seeds=3)
     assert len(Results.open(tmp_path).records()) == 5  # BZR went on
+
+
+def test_other_data_is_refused_whatever_the_method(data: Any, tmp_path: Path) -> None:
+    run(data, tmp_path, ["MUTAG"])
+    data._hashes["MUTAG"] = "0" * 64
+    jobs = single_jobs(data, ["MUTAG"], ["size-knn"], "minority", 1)
+    with pytest.raises(BenchError, match="another copy of MUTAG"):
+        run_jobs(jobs, Results.open(tmp_path), data, progress=False)
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_a_dataset_that_is_not_there_leaves_the_others(
+    data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolate: bool
+) -> None:
+    real = data.get
+
+    def get(name: str) -> GraphSet:
+        if name == "COX2":
+            raise DataError("COX2 was not found")
+        graphs: GraphSet = real(name)
+        return graphs
+
+    monkeypatch.setattr(data, "get", get)
+    with pytest.raises(BenchError, match=r"1 of 3 jobs failed, 2 cells finished[\s\S]*COX2 was not found"):
+        run(data, tmp_path, ["MUTAG", "COX2", "BZR"], seeds=1, isolate=isolate)
 
 
 def job(seeds: Sequence[int], run_cells: Any) -> Job:

@@ -239,3 +239,33 @@ def test_pages_are_rebuilt_from_records(results: Path) -> None:
     before = page
     write_pages(results)
     assert (results / "single-minority.md").read_text() == before
+
+
+def test_methods_and_encoders_are_not_pooled(tmp_path: Path) -> None:
+    for method, auroc in (("glass", 90.0), ("glass-paper", 50.0)):
+        for seed in (0, 1):
+            cell: dict[str, Any] = {"dataset": "MUTAG", "seed": seed}
+            write(tmp_path / "s", Purpose("scoring", "minority"), method, cell, auroc, fixed=auroc)
+            cell = {"dataset": "MUTAG", "encoder": "numeric", "seed": seed}
+            write(tmp_path / "t", Purpose("text", "minority"), method, cell, auroc)
+    for encoder, auroc in (("one", 90.0), ("two", 50.0)):
+        cell = {"dataset": "MUTAG", "encoder": encoder, "seed": 0}
+        write(tmp_path / "l", Purpose("lora", "minority"), "glass-paper", cell, auroc, tuned=auroc)
+    for folder in "stl":
+        (table,) = tables(str(tmp_path / folder))
+        rows = [row for row in table.rows if not row.quoted]
+        means = {entry.mean for row in rows for entry in row.entries if isinstance(entry, Value)}
+        assert {90.0, 50.0} <= means
+        assert 70.0 not in means
+
+
+def test_an_empty_direction_leaves_the_summary_and_two_of_a_kind_are_refused(results: Path, tmp_path: Path) -> None:
+    before = summary_table(results).render()
+    Results.create(results / "empty", Purpose("single", "minority", True))
+    assert summary_table(results).render() == before
+    assert results / "summary.md" in write_pages(results)
+    write(results / "twin", Purpose("single", "minority"), "size-knn", {"dataset": "MUTAG", "seed": 0}, 60.0)
+    with pytest.raises(BenchError, match="hold results of one kind"):
+        summary_table(results)
+    with pytest.raises(BenchError, match="would share the page"):
+        write_pages(results)

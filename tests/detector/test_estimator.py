@@ -248,3 +248,12 @@ def test_score_variants(fitted, queries):
     assert all(np.isfinite(scores).all() for scores in variants.values())
     if fitted.preset == "paper":
         assert np.allclose(variants["glass"], fitted.decision_function(queries), atol=1e-9)
+
+
+def test_new_encoders_forget_the_references_of_the_old_ones(normals, tmp_path):
+    detector = GLASS(epochs=1).fit(normals[:10])
+    detector.fit_encoder(normals[10:20])
+    with pytest.raises(NotFittedError, match="no references"):
+        detector.decision_function(normals[:2])
+    with pytest.raises(NotFittedError, match="no references"):
+        detector.save(tmp_path / "model")

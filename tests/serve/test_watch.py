@@ -88,8 +88,8 @@ def test_a_directory_is_taken_up_where_the_last_run_stopped(model, ring, tmp_pat
 
 def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
     kept = tmp_path / "results.jsonl.places"
-    write_places(kept, tmp_path, {"a.jsonl": (10, 2)})
-    assert read_places(kept, tmp_path) == {"a.jsonl": (10, 2)}
+    write_places(kept, tmp_path, {"a.jsonl": (7, 10, 2)})
+    assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2)}
     assert read_places(kept, tmp_path / "other") == {}
     kept.write_text('{"files": 3}')
     with pytest.raises(InputError, match="Delete it to score all files again"):
@@ -99,6 +99,66 @@ def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
 def test_results_do_not_go_where_they_would_be_read(model, tmp_path):
     run = CliRunner().invoke(app, ["watch", str(model), "--input", str(tmp_path), "-o", str(tmp_path / "out.jsonl")])
     assert "another directory" in str(run.exception)
+
+
+def test_a_file_that_is_replaced_or_cut_short_is_read_anew(tmp_path):
+    path, places = tmp_path / "a.jsonl", {}
+
+    def taken():
+        batches = directory_lines(tmp_path, poll=0.01, once=True, longest=100, places=places)
+        return [line.content for lines in batches for line in lines]
+
+    path.write_bytes(b"one\ntwo\n")
+    assert taken() == [b"one\n", b"two\n"]
+    path.write_bytes(b"cut\n")
+    assert taken() == [b"cut\n"]
+    (tmp_path / "new").write_bytes(b"other\nfile\n")
+    (tmp_path / "new").rename(path)
+    assert taken() == [b"other\n", b"file\n"]
+    assert taken() == []
+
+
+def test_a_file_that_cannot_be_read_is_told_once(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_bytes(b"one\n")
+    (tmp_path / "b.jsonl").write_bytes(b"two\n")
+    real, told = Path.open, []
+
+    def refused(self, *arguments, **options):
+        if self.name == "a.jsonl":
+            raise PermissionError(13, "Permission denied")
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr("time.sleep", lambda _: (tmp_path / "b.jsonl").write_bytes(b"two\nthree\n"))
+    batches = directory_lines(tmp_path, poll=0.01, once=False, longest=100, complain=told.append)
+    assert [[line.content for line in next(batches)] for _ in range(2)] == [[b"two\n"], [b"three\n"]]
+    assert told == [f"{tmp_path / 'a.jsonl'} cannot be read: Permission denied"]
+
+
+def test_the_end_of_an_overlong_line_is_no_record_of_its_own(tmp_path):
+    content = b"x" * 25 + b'{"id":1}\n' + b"next\n"
+    (tmp_path / "a.jsonl").write_bytes(content)
+    for batches in (directory_lines(tmp_path, poll=1, once=True, longest=10), stream_lines(io.BytesIO(content), 10)):
+        lines = [line for some in batches for line in some]
+        assert [(line.number, line.content) for line in lines] == [(1, b"x" * 10), (2, b"next\n")]
+
+
+def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag):
+    from graphglass.detector.summary_detector import SummaryDetector
+    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release import release
+
+    encoder = GLASS(epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
+    ledger = Ledger.create(tmp_path / "ledger.db")
+    ledger.grant("site", epsilon=8, delta=1e-5)
+    summary = release(encoder, mutag[60:100], ledger=ledger, dataset="site", epsilon=8)
+    SummaryDetector.of(encoder, summary).save(tmp_path / "model")
+    links = [{"source": 0, "target": 1}]
+    labelled = {"id": "a", "nodes": [{"id": 0, "label": 1}, {"id": 1, "label": 2}], "links": links}
+    plain = {"id": "b", "nodes": [{"id": 0}, {"id": 1}], "links": links}
+    run = CliRunner().invoke(app, ["watch", str(tmp_path / "model")], input=_text([labelled, plain]))
+    assert run.exit_code == 0
+    assert [json.loads(line)["id"] for line in run.stdout.splitlines()] == ["a", "b"]
 
 
 def test_files_that_come_and_grow(tmp_path):

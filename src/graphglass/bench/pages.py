@@ -14,20 +14,20 @@ from graphglass.errors import BenchError
 def write_pages(root: str | Path) -> list[Path]:
     """Write ``BENCHMARK-PROTOCOL[-flip].md`` into `root` for every folder with records below it, and ``summary.md``."""
     base = Path(root)
-    written = []
+    pages: dict[Path, Results] = {}
     for folder in result_folders(base):
         if not folder.records():
             continue
         purpose = folder.purpose
         path = base / f"{purpose.benchmark}-{purpose.protocol}{'-flip' if purpose.flip else ''}.md"
+        if path in pages:
+            raise BenchError(f"{pages[path].folder} and {folder.folder} would share the page {path}. Move one away.")
+        pages[path] = folder
+    for path, folder in pages.items():
         write_whole(path, _page(folder).encode())
-        written.append(path)
-    summaries = []
-    for protocol in sorted({folder.purpose.protocol for folder in result_folders(base)}, reverse=True):
-        try:
-            summaries.append(summary_table(base, protocol).render())
-        except BenchError:
-            continue  # a protocol without single-domain results has no summary
+    written = list(pages)
+    single = {folder.purpose.protocol for folder in pages.values() if folder.purpose.benchmark == "single"}
+    summaries = [summary_table(base, protocol).render() for protocol in sorted(single, reverse=True)]
     if summaries:
         path = base / "summary.md"
         write_whole(path, ("# Single-domain results in short\n\n" + "\n".join(summaries)).encode())

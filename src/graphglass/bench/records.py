@@ -102,9 +102,14 @@ class Results:
         return [record for path in paths if path.exists() for record in self._read(path)]
 
     def append(self, record: Record) -> None:
-        """Add the record of a finished cell; the file is replaced atomically, and writers wait for each other."""
+        """Add the record of a finished cell, unless another run has recorded that cell in the meantime.
+
+        The file is replaced atomically, and writers wait for each other.
+        """
         path = self._path(record["method"])
         with self._lock():
+            if any(cell_key(found["cell"]) == cell_key(record["cell"]) for found in self.records(record["method"])):
+                return
             old = path.read_text() if path.exists() else ""
             line = json.dumps(record, sort_keys=True, separators=(",", ":"))
             write_whole(path, f"{old}{line}\n".encode())

@@ -18,7 +18,7 @@ from graphglass.bench.metrics import METRIC_NAMES
 from graphglass.bench.on_cluster import run_on_cluster
 from graphglass.bench.records import Cell, Record, Results, cell_key
 from graphglass.bench.work import Job, Measured, Outcome, Work
-from graphglass.errors import BenchError
+from graphglass.errors import BenchError, GlassError
 
 __all__ = ["Job", "Outcome", "run_jobs", "versions"]
 
@@ -52,9 +52,10 @@ def run_jobs(
     """
     settings = {method: _settings(method, jobs) for method in dict.fromkeys(job.method for job in jobs)}
     done = {method: _finished(results, method, settings[method]) for method in settings}
+    known = {name: digest for record in results.records() for name, digest in record["data"].items()}
     failures, finished = [], 0
 
-    def fail(job: Job, error: BenchError) -> None:
+    def fail(job: Job, error: GlassError) -> None:
         failures.append(f"{_title(job)}: {error}")
         log.warning("%s failed: %s", _title(job), error)
 
@@ -70,8 +71,8 @@ def run_jobs(
                     continue
                 try:
                     data = {name: datasets.hash(name) for name in job.datasets}
-                    _check_data(done[job.method], data, results)
-                except BenchError as error:
+                    _check_data(known, data, results)
+                except GlassError as error:
                     fail(job, error)
                     continue
                 yield Work(job, open_cells, data)
@@ -81,7 +82,7 @@ def run_jobs(
         else:
             measured = run_on_cluster(client, waiting(), datasets, threads=threads)
         for work, value in measured:
-            if isinstance(value, BenchError):
+            if isinstance(value, GlassError):
                 fail(work.job, value)
                 continue
             outcome, memory = value
@@ -99,14 +100,14 @@ def run_jobs(
 
 def _one_by_one(
     waiting: Iterator[Work], datasets: Datasets, *, threads: int, isolate: bool
-) -> Iterator[tuple[Work, Measured | BenchError]]:
+) -> Iterator[tuple[Work, Measured | GlassError]]:
     for work in waiting:
         try:
             for name in work.job.datasets:  # read before the fork, so that a child finds them in memory
                 datasets.get(name)
             for value in stream(partial(work.job.run, work.cells), threads=threads, isolate=isolate):
                 yield work, value
-        except BenchError as error:
+        except GlassError as error:
             yield work, error
 
 
@@ -136,14 +137,14 @@ def _finished(results: Results, method: str, settings: dict[str, Any]) -> dict[A
     return {cell_key(record["cell"]): record for record in records}
 
 
-def _check_data(done: dict[Any, Record], data: dict[str, str], results: Results) -> None:
-    for record in done.values():
-        for name, digest in data.items():
-            if record["data"].get(name, digest) != digest:
-                raise BenchError(
-                    f"{results.folder} has records of another copy of {name} (sha256 {record['data'][name][:12]}, "
-                    f"this copy {digest[:12]}). Use another folder; results of different data are never mixed."
-                )
+def _check_data(known: dict[str, str], data: dict[str, str], results: Results) -> None:
+    """Refuse another copy of a dataset than the folder's records were made with, whatever their method."""
+    for name, digest in data.items():
+        if known.setdefault(name, digest) != digest:
+            raise BenchError(
+                f"{results.folder} has records of another copy of {name} (sha256 {known[name][:12]}, this copy "
+                f"{digest[:12]}). Use another folder; results of different data are never mixed."
+            )
 
 
 def _record(

@@ -111,20 +111,22 @@ class SourceEncoders:
 
     @contextmanager
     def _only_one(self, path: Path) -> Iterator[None]:
+        # What happens inside the block is not the folder's fault: only its own errors are told as such.
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with path.with_suffix(".lock").open("w") as handle:
-                try:
-                    import fcntl
-                except ImportError:  # no advisory locks here: two processes may train the same encoder twice
-                    yield
-                    return
-                fcntl.flock(handle, fcntl.LOCK_EX)
-                yield
+            handle = path.with_suffix(".lock").open("w")
         except OSError as error:
             raise BenchError(
                 f"Encoders cannot be kept in {self.folder}: {error}. Name another with --cache."
             ) from error
+        with handle:
+            try:
+                import fcntl
+
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            except (ImportError, OSError) as error:  # two processes may then train the same encoder twice
+                log.debug("no lock on %s: %s", path, error)
+            yield
 
 
 def identity(detector: GLASS, sources: Mapping[str, GraphSet]) -> dict[str, Any]:

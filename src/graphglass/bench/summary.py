@@ -20,8 +20,13 @@ BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 def summary_table(root: str | Path, protocol: str = "minority", metric: str = "auroc") -> Table:
     """Average and rank over all twelve datasets, one row per method, both directions of a protocol side by side."""
     wanted = [Purpose("single", protocol, flip) for flip in (False, True)]
-    found = {folder.purpose: folder for folder in result_folders(root)}
-    folders = [found[purpose] for purpose in wanted if purpose in found]
+    folders = []
+    for purpose in wanted:
+        found = [folder for folder in result_folders(root) if folder.purpose == purpose and folder.records()]
+        if len(found) > 1:
+            two = " and ".join(str(folder.folder) for folder in found[:2])
+            raise BenchError(f"{two} hold results of one kind, {purpose.title}; name one of them instead of {root}.")
+        folders += found
     directions = [single_table(folder, metric) for folder in folders]
     if not directions:
         raise BenchError(f"{root} holds no single-domain results of protocol {protocol!r}.")
@@ -37,7 +42,7 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
             if not row.quoted:
                 columns.setdefault(row.name, {})[title] = row.entries[-2]
                 columns[row.name][f"{title} rank"] = row.entries[-1]
-    both = len(titles) == 2 and sizes[0] == sizes[1]
+    both = len(titles) == 2 and directions[0].head == directions[1].head
     rows = []
     for method in in_table_order(columns):
         values = columns[method]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from graphglass.bench import paper_figures as paper
@@ -81,9 +82,8 @@ def scoring_table(results: Results, metric: str = "auroc") -> Table:
     records = results.records()
     rules = _variant_names(records)
     rows = []
-    for name in _datasets(records):
-        own = [record for record in records if record["cell"]["dataset"] == name]
-        rows.append(Row(name, tuple(variant_entry(own, rule, metric) for rule in rules)))
+    for title, name, own in _rows_by(records, lambda record: record["method"]):
+        rows.append(Row(title, tuple(variant_entry(own, rule, metric) for rule in rules)))
         rows += _quoted(paper.SCORING.get((name,)), rules, name, metric)
     return make_table(results, metric, ("dataset", *rules), rows, [means_note(results)])
 
@@ -168,13 +168,11 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
     records = results.records()
     encoders = list(dict.fromkeys(record["cell"]["encoder"] for record in records))
     rows = []
-    for name in _datasets(records):
-        own = _by(
-            [record for record in records if record["cell"]["dataset"] == name], lambda r: r["cell"]["encoder"], metric
-        )
+    for title, name, some in _rows_by(records, lambda record: record["method"]):
+        own = _by(some, lambda record: record["cell"]["encoder"], metric)
         published = paper.TEXT_ENCODERS[(name,)] if metric == "auroc" else {}
         quoted = [figure_entry(published, column) for column in ("qwen3-0.6b", "qwen3-4b", "qwen3-8b")]
-        rows.append(Row(name, (*(own.get(encoder) for encoder in encoders), *quoted)))
+        rows.append(Row(title, (*(own.get(encoder) for encoder in encoders), *quoted)))
     head = ("dataset", *encoders, "paper 0.6B", "paper 4B", "paper 8B")
     command = "`glass bench text --encoders Qwen/Qwen3-Embedding-0.6B -o RESULTS`"
     notes = [means_note(results), f"Qwen3 is measured where its weights are: {command}."]
@@ -186,9 +184,8 @@ def lora_table(results: Results, metric: str = "auroc") -> Table:
     records = results.records()
     columns = ("frozen", "warm-up", "tuned")
     rows = []
-    for name in _datasets(records):
-        own = [record for record in records if record["cell"]["dataset"] == name]
-        rows.append(Row(name, tuple(variant_entry(own, column, metric) for column in columns)))
+    for title, name, own in _rows_by(records, lambda record: record["cell"]["encoder"]):
+        rows.append(Row(title, tuple(variant_entry(own, column, metric) for column in columns)))
         rows += _quoted(paper.LORA.get((name,)), columns, name, metric)
     return make_table(results, metric, ("dataset", *columns), rows, [means_note(results)])
 
@@ -249,6 +246,15 @@ def variant_entry(records: Sequence[Record], name: str, metric: str) -> Entry:
 
 def _variant_names(records: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(name for record in records for name in record.get("variants", {})))
+
+
+def _rows_by(records: Sequence[Record], kind: Callable[[Record], str]) -> Iterator[tuple[str, str, list[Record]]]:
+    """Title, dataset and records of every row: a row per dataset, and per kind where there are several."""
+    kinds = list(dict.fromkeys(kind(record) for record in records))
+    for name, one in itertools.product(_datasets(records), kinds):
+        own = [record for record in records if record["cell"]["dataset"] == name and kind(record) == one]
+        if own:
+            yield (name if len(kinds) == 1 else f"{one}: {name}"), name, own
 
 
 def _datasets(records: Sequence[Record]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -59,7 +60,9 @@ def watch(
         if output is not None and (output.is_file() or not output.exists()):
             remembered = output.with_name(f"{output.name}.places")
             places = read_places(remembered, Path(source)) if output.exists() else {}
-        batches = directory_lines(Path(source), poll=poll, once=once, longest=longest, places=places)
+        batches = directory_lines(
+            Path(source), poll=poll, once=once, longest=longest, places=places, complain=partial(typer.echo, err=True)
+        )
     else:
         raise InputError(f"--input takes - or a directory, and {source} is neither. Pipe a file in with < FILE.")
     service = Service(model)

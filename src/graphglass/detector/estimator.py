@@ -160,11 +160,12 @@ class GLASS(ReferenceDetector):
         normals = [part.graphs if isinstance(part, Domain) else graph_set(part) for part in parts]
         hashes = frozenset(item for part in normals for item in part.content_hashes())
         self._keep(Views(text, trained, trained.schema, trained.slices, self.domain), self.resolved(), hashes)
+        self._forget_references()
         return self
 
     def save(self, path: str | Path) -> None:
         """Write the detector to a directory, atomically and without pickle."""
-        self._fitted("views_")
+        self._fitted("references_")
         save_detector(self, path)
 
     @classmethod

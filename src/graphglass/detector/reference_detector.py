@@ -206,6 +206,12 @@ class ReferenceDetector(BaseEstimator):
         self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
 
+    def _forget_references(self) -> None:
+        """Codes of other encoders mean nothing to these."""
+        for name in ("references_", "scorer_", "decision_scores_", "threshold_", "labels_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
     def _refuse_if_large(self) -> None:
         if self.scorer_.large is not None:
             raise InputError(

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GINConv
 
 from graphglass.network.features import GraphInputs
 
@@ -72,8 +71,8 @@ class NeighbourMean(torch.autograd.Function):
         return to_x, torch.dot(gradient.flatten(), x.flatten()).reshape(1), None
 
 
-class CompressedGINConv(GINConv):
-    r"""PyG's GIN layer reading a symmetric sparse CSR adjacency (eq:gin).
+class CompressedGINConv(nn.Module):
+    r"""A GIN layer reading a symmetric sparse CSR adjacency (eq:gin), with the parameters of PyG's ``GINConv``.
 
     .. math::
         h_v^{(\ell)} = \mathrm{MLP}_\ell\Big((1+\epsilon_\ell) h_v^{(\ell-1)} + \sum_{u \in N(v)} h_u^{(\ell-1)}\Big)
@@ -84,7 +83,9 @@ class CompressedGINConv(GINConv):
     """
 
     def __init__(self, mlp: nn.Module, aggregation: Aggregation = "sum") -> None:
-        super().__init__(mlp, train_eps=True)
+        super().__init__()
+        self.nn = mlp
+        self.eps = nn.Parameter(torch.zeros(1))
         self.product = NeighbourSum if aggregation == "sum" else NeighbourMean
 
     def forward(self, x: Tensor, matrix: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -29,15 +29,17 @@ class Line:
 def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
     """Lines of a stream, as many at a time as have arrived.
 
-    A thread reads on while lines are being worked on; it stops at a bounded lead, so that a fast writer waits. A line
-    past ``longest`` bytes comes in pieces, none of which is a record.
+    A thread reads on while lines are being worked on; it stops at a bounded lead, so that a fast writer waits. Of a
+    line past ``longest`` bytes the beginning comes, which is no record.
     """
     waiting: queue.Queue[Line | Exception | None] = queue.Queue(maxsize=4 * MOST_AT_ONCE)
 
     def read() -> None:
         end = None
         try:
-            for number, content in enumerate(iter(lambda: stream.readline(longest), b""), start=1):
+            number = 0
+            while content := _next_line(stream, longest)[0]:
+                number += 1
                 waiting.put(Line("input", number, content))
         except Exception as error:
             end = error  # raised where the lines are waited for: nobody looks at this thread
@@ -60,14 +62,24 @@ def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
         raise item
 
 
-Places = dict[str, tuple[int, int]]  # file -> (bytes taken, lines taken)
+def _next_line(file: BinaryIO, longest: int) -> tuple[bytes, int, bool]:
+    """At most ``longest`` bytes of the next line, how many the line has, and whether its end is there."""
+    content = piece = file.readline(longest)
+    taken = len(content)
+    while piece and not piece.endswith(b"\n") and len(piece) == longest:
+        piece = file.readline(longest)
+        taken += len(piece)
+    return content, taken, piece.endswith(b"\n")
+
+
+Places = dict[str, tuple[int, int, int]]  # file -> (its number on the disk, bytes taken, lines taken)
 
 
 def read_places(path: Path, directory: Path) -> Places:
     """How far the files of a directory were taken by the run that left ``path``; nothing without it."""
     try:
         kept = json.loads(path.read_bytes())
-        files = {name: (int(place), int(number)) for name, (place, number) in kept["files"].items()}
+        files = {name: (int(file), int(place), int(line)) for name, (file, place, line) in kept["files"].items()}
         return files if kept["directory"] == str(directory.resolve()) else {}
     except FileNotFoundError:
         return {}
@@ -82,47 +94,63 @@ def write_places(path: Path, directory: Path, places: Places) -> None:
 
 
 def directory_lines(
-    directory: Path, *, poll: float, once: bool, longest: int, places: Places | None = None
+    directory: Path,
+    *,
+    poll: float,
+    once: bool,
+    longest: int,
+    places: Places | None = None,
+    complain: Callable[[str], None] = lambda text: None,
 ) -> Iterator[list[Line]]:
     """Lines of all ``.jsonl`` files in a directory, of files that appear later, and of those that grow.
 
     A last line without its line end is taken when the file has not grown for one poll. ``places`` says where to go on,
-    and is kept up to date with the lines given out.
+    and is kept up to date with the lines given out. A file that was replaced or cut short is taken from its beginning;
+    one that cannot be read is told once.
     """
     places = {} if places is None else places
     sizes: dict[str, int] = {}
+    unreadable: set[str] = set()
     while True:
         for path in sorted(directory.glob("*.jsonl")):
-            yield from _new_lines(path, places, sizes, whole=once, longest=longest)
+            try:
+                yield from _new_lines(path, places, sizes, whole=once, longest=longest)
+                unreadable.discard(path.name)
+            except FileNotFoundError:
+                continue  # the file went away between being listed and being read
+            except OSError as error:
+                if path.name not in unreadable:
+                    complain(f"{path} cannot be read: {error.strerror}")
+                unreadable.add(path.name)
         if once:
             return
         time.sleep(poll)  # also after lines were found: a file is at rest only if there was time to write
 
 
 def _new_lines(path: Path, places: Places, sizes: dict[str, int], *, whole: bool, longest: int) -> Iterator[list[Line]]:
-    try:
-        size = path.stat().st_size
-        rested = whole or sizes.get(path.name) == size
-        sizes[path.name] = size
-        place, number = places.get(path.name, (0, 0))
-        if size <= place:
-            return
-        with path.open("rb") as file:
-            file.seek(place)
-            lines: list[Line] = []
-            while content := file.readline(longest):
-                unfinished = not content.endswith(b"\n") and len(content) < longest
-                # Past the size that was seen to rest, a writer is in the middle of a line.
-                if unfinished and not (rested and place + len(content) == size):
-                    break
-                place, number = place + len(content), number + 1
-                lines.append(Line(path.name, number, content))
-                if len(lines) == MOST_AT_ONCE:
-                    places[path.name] = place, number
-                    yield lines
-                    lines = []
-            places[path.name] = place, number
-            if lines:
+    status = path.stat()
+    size, file_number = status.st_size, status.st_ino
+    rested = whole or sizes.get(path.name) == size
+    sizes[path.name] = size
+    known, place, number = places.get(path.name, (file_number, 0, 0))
+    if known != file_number or size < place:
+        place, number = 0, 0
+    if size <= place:
+        return
+    with path.open("rb") as file:
+        file.seek(place)
+        lines: list[Line] = []
+        while True:
+            content, taken, ended = _next_line(file, longest)
+            # Past the size that was seen to rest, a writer is in the middle of a line.
+            if not content or (not ended and not (rested and place + taken == size)):
+                break
+            place, number = place + taken, number + 1
+            lines.append(Line(path.name, number, content))
+            if len(lines) == MOST_AT_ONCE:
+                places[path.name] = file_number, place, number
                 yield lines
-    except OSError:
-        return  # the file went away between being listed and being read
+                lines = []
+        places[path.name] = file_number, place, number
+        if lines:
+            yield lines

@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from graphglass.errors import GlassError, GraphError
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import GlassError, GraphError, SchemaError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.graphs.read import read_report
@@ -56,7 +59,7 @@ class StreamScorer:
             sets.append(replace(graph, ids=(str(len(sets)),)))
         if not sets:
             return []
-        scores = self.service.score(concatenate(sets))
+        scores = self._scores(sets)
         p_values = self.service.p_values(scores)
         rows: list[dict[str, Any]] = []
         for i, name in enumerate(names):
@@ -67,6 +70,14 @@ class StreamScorer:
             self.flagged += bool(flagged)
             self._watch(name, float(scores[i]))
         return rows
+
+    def _scores(self, sets: list[GraphSet]) -> NDArray[np.float64]:
+        """One pass over all graphs; one each where some have labels or attributes that others lack."""
+        try:
+            together = concatenate(sets)
+        except SchemaError:
+            return np.concatenate([self.service.score(graph) for graph in sets])
+        return self.service.score(together)
 
     def _watch(self, name: str, score: float) -> None:
         seen = self.drift.seen + 1
