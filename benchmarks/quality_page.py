@@ -257,21 +257,30 @@ def presets() -> list[str]:
             rows.append([f"{source} to {SHORT.get(target, target)}", str(len(seeds)), *cells])
     head = ["setting", "seeds", *(f"{title}, {one}" for title in shown.values() for one in ("default", "paper"))]
     told = ", ".join(f"{ahead[variant]} ({title})" for variant, title in shown.items())
-    note = f"The default is at least as good in {told} of {len(rows)} settings."
+    note = f"The default is at least as good in {told} of these {len(rows)} settings."
+    disjoint = [key for key in common if key[:2] in DISJOINT]
+    if {key[:2] for key in disjoint} == set(DISJOINT):
+        ours, theirs = (
+            ", ".join(f"{mean(records[key][variant]['auroc'] for key in disjoint):.1f}" for variant in shown)
+            for records in (default, paper)
+        )
+        note += f" Average over the {len(DISJOINT)} disjoint settings: default {ours}; paper {theirs}."
     shots = ["0", "1", "4", "8", "16", "32", "all"]
     default, paper = (_by_cell("results/few-shot/minority", method) for method in ("glass", "glass-paper"))
-    few, better = [], 0
-    for source, target in {key[:2] for key in default}:
+    few: list[tuple[str, list[float]]] = []
+    better = 0
+    for source, target in sorted({key[:2] for key in default}):
         seeds = [key for key in default if key in paper and key[:2] == (source, target)]
         if not seeds:
             continue
         for title, records in (("default", default), ("paper", paper)):
             values = [mean(records[key][shot]["auroc"] for key in seeds) for shot in shots]
-            few.append([f"{source} to {SHORT.get(target, target)}, {title}", *(f"{value:.1f}" for value in values)])
-        better += sum(float(one) >= float(two) for one, two in zip(few[-2][1:], few[-1][1:], strict=True))
+            few.append((f"{source} to {SHORT.get(target, target)}, {title}", values))
+        better += sum(one >= two for one, two in zip(few[-2][1], few[-1][1], strict=True))
     last = f"Of these {len(few) // 2 * len(shots)} pairs the default is at least as good in {better}."
     titles = ["target references joined to the source's", *shots]
-    return [*table(head, rows), "", note, "", *table(titles, sorted(few)), "", last]
+    shot_rows = [[title, *(f"{value:.1f}" for value in values)] for title, values in few]
+    return [*table(head, rows), "", note, "", *table(titles, shot_rows), "", last]
 
 
 def cost() -> list[str]:
