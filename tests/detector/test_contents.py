@@ -86,3 +86,23 @@ def test_atoms_and_bonds_are_called_by_their_names(tmp_path):
     names = [field.name for field in told.fields]
     assert "label Br" in names[:3]
     assert "edge N–N (double)" in names[:3]
+
+
+def test_equal_attributes_are_not_unusual():
+    """The query's mean in single and the references' in double precision would differ in the last digits."""
+    same = concatenate(path(f"r{i}", values=[0.7] * 4) for i in range(5))
+    assert all(column.value == column.normal[0] for column in contents(same[0], same))
+
+
+def test_many_labels_cost_no_pass_each():
+    generator = np.random.default_rng(0)
+    many = concatenate(path(f"r{i}", generator.integers(0, 10**6, 4)) for i in range(200))
+    assert len([c for c in contents(many[0], many) if c.share_of == "nodes"]) <= 4
+
+
+def test_text_that_looks_like_another_label_is_marked(references):
+    other = canonical_graph_set([4], *PATH, ids=["q"], node_labels=[1, 1, 77, 1], edge_labels=[5, 5, 5],
+                                attributes=np.zeros((4, 1)), label_names={77: "N", 1: "C", 5: "single"})  # fmt: skip
+    names = [column.name for column in contents(other, references)]
+    assert "label N (text)" in names
+    assert "label N" in names

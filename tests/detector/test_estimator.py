@@ -257,3 +257,22 @@ def test_new_encoders_forget_the_references_of_the_old_ones(normals, tmp_path):
         detector.decision_function(normals[:2])
     with pytest.raises(NotFittedError, match="no references"):
         detector.save(tmp_path / "model")
+
+
+def test_a_graph_has_the_same_bits_alone_and_among_others(normals):
+    detector = GLASS(epochs=1).fit(normals[:30])
+    together = detector.decision_function(normals[30:45])
+    alone = np.concatenate([detector.decision_function(graph) for graph in normals[30:45]])
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_attributes_are_matched_by_name(normals):
+    values = np.random.default_rng(0).normal(size=(normals.node_count, 2)).astype(np.float32)
+    named = replace(normals, attributes=values, attribute_names=("amount", "age"))
+    swapped = replace(normals, attributes=values[:, ::-1], attribute_names=("age", "amount"))
+    detector = GLASS(epochs=1).fit(named[:20])
+    np.testing.assert_array_equal(
+        detector.decision_function(named[20:25]), detector.decision_function(swapped[20:25])
+    )
+    with pytest.raises(SchemaError, match="amount, age"):
+        detector.decision_function(replace(named[20:25], attribute_names=("amount", "height")))

@@ -91,7 +91,9 @@ def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
     write_places(kept, tmp_path, {"a.jsonl": (7, 10, 2)})
     assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2)}
     assert read_places(kept, tmp_path / "other") == {}
-    kept.write_text('{"files": 3}')
+    write_places(kept, tmp_path / "other", {"b.jsonl": (8, 1, 1)})
+    assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2)}
+    kept.write_text("[3]")
     with pytest.raises(InputError, match="Delete it to score all files again"):
         read_places(kept, tmp_path)
 
@@ -170,8 +172,8 @@ def test_files_that_come_and_grow(tmp_path):
     (tmp_path / "b.jsonl").write_bytes(b"four\n")
     assert [line.content for line in next(batches)] == [b"two\n", b"three\n"]
     assert [(line.source, line.content) for line in next(batches)] == [("b.jsonl", b"four\n")]
-    (tmp_path / "b.jsonl").write_bytes(b"four\nlast without an end")
-    assert [line.content for line in next(batches)] == [b"last without an end"]
+    (tmp_path / "b.jsonl").write_bytes(b'four\n{"id": "last without an end"}')
+    assert [line.content for line in next(batches)] == [b'{"id": "last without an end"}']
 
 
 @pytest.mark.parametrize("once", [True, False])
@@ -198,13 +200,27 @@ def test_half_a_line_of_a_file_that_grows_while_it_is_read_is_left(tmp_path, mon
 
 
 def test_a_file_is_at_rest_only_after_a_poll(tmp_path, monkeypatch):
-    (tmp_path / "a.jsonl").write_bytes(b"one\ntw")
+    (tmp_path / "a.jsonl").write_bytes(b"one\n12")
     naps = []
     monkeypatch.setattr("graphglass.serve.line_sources.time.sleep", naps.append)
     batches = directory_lines(tmp_path, poll=0.5, once=False, longest=100)
     assert [line.content for line in next(batches)] == [b"one\n"]
-    assert [line.content for line in next(batches)] == [b"tw"]
+    assert [line.content for line in next(batches)] == [b"12"]
     assert naps == [0.5]
+
+
+def test_half_a_record_is_left_to_the_next_run(tmp_path):
+    path, places = tmp_path / "a.jsonl", {}
+
+    def taken():
+        batches = directory_lines(tmp_path, poll=0.01, once=True, longest=100, places=places)
+        return [line.content for lines in batches for line in lines]
+
+    path.write_bytes(b'{"id": 1}\n{"id": ')
+    assert taken() == [b'{"id": 1}\n']
+    with path.open("ab") as file:
+        file.write(b"2}\n")
+    assert taken() == [b'{"id": 2}\n']
 
 
 class Torn(io.BytesIO):

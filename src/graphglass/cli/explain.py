@@ -46,13 +46,14 @@ def _print(explanation: Explanation) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from graphglass.cli.console import literal_console
+    from graphglass.cli.console import harmless, literal_console
 
     console = literal_console()
     facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
-    console.print(Text.assemble((explanation.id, "bold"), facts))
-    console.print("What stands out:")
-    for field in explanation.fields[:5]:
+    console.print(Text.assemble((harmless(explanation.id), "bold"), facts))
+    unusual = [field for field in explanation.fields if not field.usual][:5]
+    console.print("What stands out:" if unusual else "No field lies outside the usual range.")
+    for field in unusual:
         console.print(f"  {field.words}")
     table = Table(title="Contributions (they sum to the score)")
     table.add_column("channel")
@@ -67,5 +68,9 @@ def _print(explanation: Explanation) -> None:
         table.add_row(neighbour.id, f"{neighbour.similarity:.4f}")
     console.print(table)
     order = (-explanation.node_attribution).argsort(kind="stable")[:5]
-    nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:+.3f})" for i in order)
-    console.print(f"Nodes whose deletion lowers the score most: {nodes}")
+    lowering = [i for i in order if explanation.node_attribution[i] > 0]
+    nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:+.3f})" for i in lowering)
+    if nodes:
+        console.print(f"Nodes whose deletion lowers the score most: {nodes}")
+    else:
+        console.print("No single node's deletion lowers the score.")

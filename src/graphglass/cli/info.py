@@ -28,7 +28,7 @@ def info(
         from graphglass.cli.output import refuse_unless_writable, write_file
         from graphglass.report.charts import standalone_loss_curve
 
-        refuse_unless_writable(plot)
+        refuse_unless_writable(plot, (".svg",))
         write_file(plot, standalone_loss_curve(detector.history_.loss).encode())
     references, history = detector.references_.graphs, detector.history_
     facts = {

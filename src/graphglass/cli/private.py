@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +25,6 @@ app.add_typer(budget_app, name="budget")
 
 EPSILON = Annotated[float, typer.Option(help="Privacy loss; smaller protects more.")]
 DELTA = Annotated[float, typer.Option(help="Probability left to chance; far below 1 / n.")]
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="File the summary is written to.")]
 NEW_OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="New file the summary is written to.")]
 SUBJECT = Annotated[int, typer.Option(min=1, help="The most graphs one protected subject owns.")]
 
@@ -79,7 +79,8 @@ def release(
 
     reading.refuse_nodes_beside("--source", source)
     book = Ledger(ledger)
-    graphs = reading.read(references)
+    # The number of references is published: leaving a record out would publish something about that record.
+    graphs = replace(reading, strict=True).read(references)
     if release_id is None or book.find(release_id) is None:
         _tell_loud_noise(epsilon, delta, len(graphs), graphs_per_subject)
     summary = release_summary(
@@ -172,26 +173,28 @@ def _is_ledger(path: Path) -> bool:
 
 
 def _load(path: Path) -> PrivateSummary:
-    """Read a summary; what is wrong with its content names the file."""
+    """Read a summary, or say what such a file is."""
     from graphglass.scoring.private_summary import PrivateSummary
 
     try:
         return PrivateSummary.load(path)
     except ArtifactError as error:
-        raise ArtifactError(f"{path}: {error} Name a file that `glass private release` or `merge` wrote.") from error
+        raise ArtifactError(f"{error} Name a file that `glass private release` or `merge` wrote.") from error
 
 
 @app.command()
 def merge(
     summaries: Annotated[list[Path], typer.Argument(help="Summaries of different sites.")],
-    output: OUTPUT,
+    output: NEW_OUTPUT,
     disjoint: Annotated[
         bool, typer.Option("--disjoint", help="Declare that no graph and no subject is in two sites.")
     ] = False,
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
     from graphglass.privacy.merge import merge as merge_summaries
+    from graphglass.privacy.output import refuse_output
 
+    refuse_output(output)
     merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)
     merged.save(output)
     typer.echo(merged.statement)

@@ -12,6 +12,8 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecule import edge_label_text, node_label_text
 from graphglass.scoring.channels.attribute_values import are_positions
 
+LEAST_SHARE = 0.01  # the unit of a label's share where no reference has the label, or all have as much of it
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -21,6 +23,7 @@ class Column:
     value: float
     normal: NDArray[np.float64]  # (references,)
     share_of: str = ""  # "nodes" or "edges" if the number is a share of them
+    least: float = 0.0  # the least unit a deviation is measured in, where the references hardly vary
 
     def words(self, low: float, median: float, high: float) -> str:
         if not self.share_of:
@@ -48,10 +51,17 @@ def contents(query: GraphSet, references: GraphSet) -> Iterator[Column]:
 def _node_labels(query: GraphSet, references: GraphSet) -> Iterator[Column]:
     own, known = _given(query.node_labels), _given(references.node_labels)
     owner = np.repeat(np.arange(len(references)), references.sizes)
-    for label in np.union1d(own, known):
+    kinds, place = np.unique(known, return_inverse=True)
+    holders = np.bincount(np.unique(owner * len(kinds) + place) % len(kinds), minlength=len(kinds))
+    # A label that the graph lacks can be missed only where nearly every reference has it.
+    expected = kinds[holders >= 0.95 * len(references)]
+    known_texts = {node_label_text(references, int(label)) for label in kinds}
+    for label in np.union1d(own, expected):
         shares = np.bincount(owner[known == label], minlength=len(references)) / references.sizes
         text = node_label_text(query if label in own else references, int(label))
-        yield Column(f"label {text}", float((own == label).mean()), shares, "nodes")
+        # The text "C" is not the atom that is written alike: labels of two formats were read.
+        mark = " (text)" if label in query.label_names and label not in kinds and text in known_texts else ""
+        yield Column(f"label {text}{mark}", float((own == label).mean()), shares, "nodes", LEAST_SHARE)
 
 
 def _edges(query: GraphSet, references: GraphSet) -> Iterator[Column]:
@@ -61,7 +71,7 @@ def _edges(query: GraphSet, references: GraphSet) -> Iterator[Column]:
     owner = np.repeat(np.arange(len(references)), ends)
     for name in np.unique(own, axis=0):
         shares = np.bincount(owner[(known == name).all(axis=1)], minlength=len(references)) / np.maximum(ends, 1)
-        yield Column(_edge_text(query, name), float((own == name).all(axis=1).mean()), shares, "edges")
+        yield Column(_edge_text(query, name), float((own == name).all(axis=1).mean()), shares, "edges", LEAST_SHARE)
 
 
 def _edge_names(graphs: GraphSet) -> NDArray[np.int64]:
@@ -85,7 +95,7 @@ def _edge_text(graphs: GraphSet, name: NDArray[np.int64]) -> str:
 
 
 def _attributes(query: GraphSet, references: GraphSet) -> Iterator[Column]:
-    own, known = _given(query.attributes), _given(references.attributes)
+    own, known = _given(query.attributes).astype(np.float64), _given(references.attributes)
     starts = references.node_offsets[:-1]
     summaries: dict[str, tuple[NDArray[np.float64], Callable[[NDArray[np.float64]], NDArray[np.float64]]]] = {
         "mean": (own.mean(axis=0), lambda column: np.add.reduceat(column, starts) / references.sizes),
@@ -94,8 +104,9 @@ def _attributes(query: GraphSet, references: GraphSet) -> Iterator[Column]:
     }
     for place, name in enumerate(references.attribute_names):
         column = known[:, place].astype(np.float64)
+        least = max(0.1 * float(column.std()), 1e-3, 0.05 * abs(float(column.mean())))
         for title, (values, summary) in summaries.items():
-            yield Column(f"{title} {name}", float(values[place]), summary(column))
+            yield Column(f"{title} {name}", float(values[place]), summary(column), least=least)
 
 
 def _given(values: NDArray | None) -> NDArray:
@@ -104,7 +115,8 @@ def _given(values: NDArray | None) -> NDArray:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 100 or value == round(value) else f"{value:.3g}"
+    whole = 100 <= abs(value) < 1e6 or (value == round(value) and abs(value) < 1e6)
+    return f"{value:.0f}" if whole else f"{value:.3g}"
 
 
 def _percent(value: float) -> str:

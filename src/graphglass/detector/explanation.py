@@ -19,7 +19,6 @@ from graphglass.scoring.evidence import Evidence
 
 # Deleting every node of a large graph one by one costs a profile per node; past this, nodes are deleted in groups.
 MOST_DELETIONS = 128
-LEAST_SHARE = 0.01  # the unit of a label's share where no reference has the label, or all have as much of it
 MOST_ENDS = 2_000_000  # nodes and edge ends of all smaller copies together: some seconds of scoring
 
 
@@ -47,6 +46,11 @@ class FieldDeviation:
     percentile: float
     deviation: float
     words: str
+
+    @property
+    def usual(self) -> bool:
+        """Whether the value lies where nine in ten references do."""
+        return self.reference_low <= self.value <= self.reference_high
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +96,8 @@ def field_deviations(query: Evidence, references: Evidence) -> tuple[FieldDeviat
     values, normal = graphdp(query.profile).fields[0], graphdp(references.profile).fields
     structure = [Column(name, float(values[i]), normal[:, i]) for i, name in enumerate(FIELD_NAMES)]
     carried = [_deviation(column) for column in contents(query.graphs, references.graphs)]
-    rows = [*map(_deviation, structure), *(row for row in carried if not _usual(row))]
-    return tuple(sorted(rows, key=lambda row: (_usual(row), -abs(row.deviation))))
+    rows = [*map(_deviation, structure), *(row for row in carried if not row.usual)]
+    return tuple(sorted(rows, key=lambda row: (row.usual, -abs(row.deviation))))
 
 
 def _deviation(column: Column) -> FieldDeviation:
@@ -101,15 +105,10 @@ def _deviation(column: Column) -> FieldDeviation:
     low, median, high = (float(cut) for cut in np.percentile(normal, (5, 50, 95)))
     spread = 1.4826 * float(np.median(np.abs(normal - median)))
     # What hardly varies among the references still needs a unit to measure a deviation in.
-    least = LEAST_SHARE if column.share_of else max(1e-3, 0.05 * abs(median))
-    unit = max(spread, 0.5 * float(normal.std()), least)
+    unit = max(spread, 0.5 * float(normal.std()), column.least or max(1e-3, 0.05 * abs(median)))
     percentile = float((normal < value).mean() + (normal <= value).mean()) / 2
     deviation = (value - median) / unit
     return FieldDeviation(column.name, value, median, low, high, percentile, deviation, column.words(low, median, high))
-
-
-def _usual(row: FieldDeviation) -> bool:
-    return row.reference_low <= row.value <= row.reference_high
 
 
 def node_attribution(

@@ -83,10 +83,22 @@ class ReferenceScorer:
         return len(self.reference_scores) if self.large is None else self.large.count
 
     def completed(self, queries: GraphSet) -> GraphSet:
-        """Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others."""
+        """Queries as the references are: attributes in their order, matched by name.
+
+        Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others.
+        """
         if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
-            return replace(queries, edge_labels=np.zeros(0, np.int64))
-        return queries
+            queries = replace(queries, edge_labels=np.zeros(0, np.int64))
+        names, found = self.schema[2], queries.attribute_names
+        if (
+            queries.attributes is None
+            or names == found
+            or sorted(names) != sorted(found)
+            or len(set(names)) < len(names)
+        ):
+            return queries
+        columns = [found.index(name) for name in names]
+        return replace(queries, attributes=queries.attributes[:, columns], attribute_names=names)
 
     def check_schema(self, queries: GraphSet) -> None:
         """Refuse queries whose labels or attributes the references do not have, or lack ones they have."""
@@ -115,8 +127,15 @@ def build_channels(settings: Settings, slices: Sequence[int]) -> tuple[Channel, 
 
 
 def sum_of(contributions: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add contributions in a fixed order, so that equal inputs give equal bits."""
-    return np.sum([contributions[name] for name in sorted(contributions)], axis=0)
+    """Add contributions in a fixed order, so that a graph has the same bits alone and among others.
+
+    One by one: `np.sum` over a list adds in another order where there is one graph than where there are many.
+    """
+    first, *others = sorted(contributions)
+    total = contributions[first].copy()
+    for name in others:
+        total += contributions[name]
+    return total
 
 
 def _schema(graphs: GraphSet) -> tuple[bool, bool, tuple[str, ...]]:

@@ -6,16 +6,18 @@ from io import BytesIO
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
 from graphglass.errors import FormatError
-from graphglass.graphs.edge_table import EDGE_COLUMNS, NODE_COLUMNS, read_edge_table, require_columns
+from graphglass.graphs.edge_table import EDGE_COLUMNS, NODE_COLUMNS, SPELLED, read_edge_table, require_columns
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.options import ReadOptions
 from graphglass.graphs.text_source import read_bytes
 
-# Ids keep their spelling: "007" is not 7.
-_TEXT = dict.fromkeys(("graph_id", "source", "target", "node"), pa.string())
+# Ids keep their spelling: "007" is not 7, and "NA" is an id. Labels are read as they are spelled, each by itself: what
+# the others of the column look like must not change what a label means.
+_TEXT = dict.fromkeys(("graph_id", "source", "target", "node", "label"), pa.string())
 
 
 def read_csv_edges(path: Path, options: ReadOptions) -> GraphSet:
@@ -44,12 +46,15 @@ def read_node_table(options: ReadOptions) -> pa.Table | None:
 def read_csv_table(path: Path, options: ReadOptions) -> pa.Table:
     content = read_bytes(path, options.limits)
     try:
-        return csv.read_csv(
+        table = csv.read_csv(
             BytesIO(content),
             parse_options=csv.ParseOptions(delimiter="\t" if {".tsv", ".tab"} & set(path.suffixes) else ","),
-            convert_options=csv.ConvertOptions(
-                column_types=_TEXT, strings_can_be_null=True, null_values=["", "NA", "null"]
-            ),
+            convert_options=csv.ConvertOptions(column_types=_TEXT, null_values=["", "NA", "null"]),  # null: of numbers
         )
     except pa.ArrowInvalid as error:
         raise FormatError(f"{path.name} is not a table: {error}.") from error
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            column = pc.if_else(pc.equal(table[place], ""), None, table[place])
+            table = table.set_column(place, field.with_metadata(SPELLED if field.name == "label" else {}), column)
+    return table

@@ -5,6 +5,7 @@ The node table has ``graph_id, node[, label, graph_label]``; its other numeric c
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from graphglass.wording import listing
 
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
+SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
+_WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 _NOT_ATTRIBUTES = {"graph_id", "node", "label", "graph_label"}
 Codes = NDArray[np.int64]
 
@@ -68,7 +71,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     _note_faults(flat, places, complete, edge_rows)
     flat.node_names = _names(values, stored % span, counts)
     if "label" in edges.column_names:
-        flat.edge_labels = _label_column(edges["label"], flat.label_names)
+        flat.edge_labels = _label_column(edges, flat.label_names)
     if nodes is not None:
         for row in np.flatnonzero(~given[0]):
             flat.fault(node_graph[row], node_rows[row], "a row of the node table has no node")
@@ -167,24 +170,34 @@ def _names(values: NDArray[Any], keys: Codes, counts: Codes) -> NDArray[np.str_]
     return values[keys].astype(np.str_)
 
 
-def _label_column(column: pa.ChunkedArray, names: dict[int, str]) -> Codes:
-    """Label codes of a column; each distinct value is coded once."""
+def _label_column(table: pa.Table, names: dict[int, str]) -> Codes:
+    """Codes of the column ``label``; each distinct value is coded once."""
+    column, field = table["label"], table.schema.field("label")
+    spelled = field.metadata is not None and SPELLED.items() <= field.metadata.items()
     whole = column if pa.types.is_string(column.type) else _whole_numbers(column)
     encoded = (column.cast(pa.string()) if whole is None else whole).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
+    distinct = encoded.dictionary.to_pylist()
+    if spelled:
+        distinct = [_number_or_text(text) for text in distinct]
     try:
-        codes = label_codes([*encoded.dictionary.to_pylist(), *([None] if encoded.null_count else [])], names)
+        codes = label_codes([*distinct, *([None] if encoded.null_count else [])], names)
     except GraphError as error:
         raise SchemaError(f"The column 'label' cannot be used: {error}.") from error
     missing = len(codes) - 1
     return codes[pc.fill_null(encoded.indices, missing).to_numpy(zero_copy_only=False)] if len(codes) else codes
 
 
+def _number_or_text(text: str) -> int | str:
+    """A label of a file without types: a whole number if it is spelled like one, as 7, -7 and 7.0 are."""
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
+
+
 def _node_columns(flat: FlatGraphs, nodes: pa.Table, counts: Codes) -> None:
     """Labels, attributes and class labels of a node table whose rows are in the graphs' order."""
     if "label" in nodes.column_names:
-        flat.node_labels = _label_column(nodes["label"], flat.label_names)
+        flat.node_labels = _label_column(nodes, flat.label_names)
     if "graph_label" in nodes.column_names and counts.all():
         first = nodes["graph_label"].take(pa.array(np.cumsum(counts) - counts))
         flat.labels = first.to_pylist()

@@ -50,7 +50,13 @@ def read_graphml_files(paths: list[Path], options: ReadOptions) -> GraphSet:
     """Graphs of several documents; a graph without an id of its own is called by its file."""
     records = options.records()
     for path in paths:
-        graphs = _Parser(path.name).parse(read_bytes(path, options.limits))
+        try:
+            graphs = _Parser(path.name).parse(read_bytes(path, options.limits))
+        except FormatError as error:
+            if len(paths) == 1:
+                raise
+            options.log.add(1, path.name, str(error))  # one damaged file of a folder is a bad record among others
+            continue
         for number, graph in enumerate(graphs):
             stem = path.name.split(".")[0]
             name = graph.id if graph.id and len(paths) == 1 else stem if len(graphs) == 1 else f"{stem}-{number}"

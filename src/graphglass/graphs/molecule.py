@@ -82,7 +82,7 @@ def molecule_record(molecule: Any, position: int, name: str, label: Any = None) 
 def node_label_text(graphs: GraphSet, code: int) -> str:
     """What a node label stands for: its text, the element of an atom, or the number itself."""
     if code in graphs.label_names:
-        return graphs.label_names[code]
+        return graphs.label_names[code] or "none"
     if graphs.attribute_names == ATOM_ATTRIBUTES and 0 < code < 119:
         try:
             with rdkit_chemistry() as chemistry:
@@ -95,7 +95,7 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
 def edge_label_text(graphs: GraphSet, code: int) -> str:
     """What an edge label stands for: its text, the bond of a molecule, or the number itself."""
     if code in graphs.label_names:
-        return graphs.label_names[code]
+        return graphs.label_names[code] or "none"
     return _BONDS.get(code, str(code)) if graphs.attribute_names == ATOM_ATTRIBUTES else str(code)
 
 

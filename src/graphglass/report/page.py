@@ -132,5 +132,8 @@ def _explained(detector: GLASS, graph: GraphSet) -> str:
 
 
 def _words(explanation: Explanation) -> str:
-    items = "".join(f"<li>{escape(field.words)}</li>" for field in explanation.fields[:6])
+    unusual = [field for field in explanation.fields if not field.usual][:6]
+    if not unusual:
+        return "<p>No field lies outside the usual range.</p>"
+    items = "".join(f"<li>{escape(field.words)}</li>" for field in unusual)
     return f"<p>What stands out, the most unusual first:</p><ul>{items}</ul>"

@@ -72,15 +72,23 @@ def _next_line(file: BinaryIO, longest: int) -> tuple[bytes, int, bool]:
     return content, taken, piece.endswith(b"\n")
 
 
+def _whole(content: bytes) -> bool:
+    """Whether a line without its end is a record already, and not half of one."""
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 Places = dict[str, tuple[int, int, int]]  # file -> (its number on the disk, bytes taken, lines taken)
 
 
 def read_places(path: Path, directory: Path) -> Places:
     """How far the files of a directory were taken by the run that left ``path``; nothing without it."""
     try:
-        kept = json.loads(path.read_bytes())
-        files = {name: (int(file), int(place), int(line)) for name, (file, place, line) in kept["files"].items()}
-        return files if kept["directory"] == str(directory.resolve()) else {}
+        files = json.loads(path.read_bytes()).get(str(directory.resolve()), {})
+        return {name: (int(file), int(place), int(line)) for name, (file, place, line) in files.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -90,7 +98,9 @@ def read_places(path: Path, directory: Path) -> Places:
 
 
 def write_places(path: Path, directory: Path, places: Places) -> None:
-    write_whole(path, json.dumps({"directory": str(directory.resolve()), "files": places}).encode())
+    """Keep the places of a directory beside those of others that went into the same results."""
+    kept = json.loads(path.read_bytes()) if path.exists() else {}
+    write_whole(path, json.dumps({**kept, str(directory.resolve()): places}).encode())
 
 
 def directory_lines(
@@ -104,9 +114,10 @@ def directory_lines(
 ) -> Iterator[list[Line]]:
     """Lines of all ``.jsonl`` files in a directory, of files that appear later, and of those that grow.
 
-    A last line without its line end is taken when the file has not grown for one poll. ``places`` says where to go on,
-    and is kept up to date with the lines given out. A file that was replaced or cut short is taken from its beginning;
-    one that cannot be read is told once.
+    A last line without its line end is taken once it is a whole JSON value and the file has not grown for one poll;
+    with ``once``, which does not wait, half a line is left to the next run. ``places`` says where to go on, and is kept
+    up to date with the lines given out. A file that was replaced or cut short is taken from its beginning; one that
+    cannot be read is told once.
     """
     places = {} if places is None else places
     sizes: dict[str, int] = {}
@@ -143,7 +154,7 @@ def _new_lines(path: Path, places: Places, sizes: dict[str, int], *, whole: bool
         while True:
             content, taken, ended = _next_line(file, longest)
             # Past the size that was seen to rest, a writer is in the middle of a line.
-            if not content or (not ended and not (rested and place + taken == size)):
+            if not content or (not ended and not (rested and place + taken == size and _whole(content))):
                 break
             place, number = place + taken, number + 1
             lines.append(Line(path.name, number, content))

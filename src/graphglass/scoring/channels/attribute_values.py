@@ -13,6 +13,7 @@ from graphglass.scoring.channels.feature_maps import mean_and_deviation
 from graphglass.scoring.channels.invariants import edge_lengths
 from graphglass.scoring.evidence import Evidence
 
+FLAGS = 2  # distinct values that make attributes flags, whatever the lengths between them
 RIGID = 0.2  # deviation of edge lengths over their mean, below which attributes are positions in space
 
 
@@ -49,5 +50,7 @@ def are_positions(graphs: GraphSet) -> bool:
     """Whether the attributes look like coordinates of nodes that edges hold at one distance."""
     if graphs.attributes is None or graphs.attributes.shape[1] not in (2, 3):
         return False
+    if len(np.unique(graphs.attributes)) <= FLAGS:
+        return False  # flags, such as one column for each side of a bipartite graph
     lengths = edge_lengths(graphs)
     return bool(lengths.size and lengths.std() < RIGID * lengths.mean())
