@@ -32,6 +32,9 @@ class StandIn:
         return frozenset()
 
 
+REAL_READ = Reading.read
+
+
 @pytest.fixture
 def glass(monkeypatch):
     module = types.ModuleType("graphglass.detector.estimator")
@@ -83,6 +86,10 @@ def test_from_budget_to_merged_summary(glass, tmp_path):
     assert isinstance(refused.exception, PrivacyError)
     assert "20 graphs" in glass("merge", tmp_path / "a", tmp_path / "b", "--disjoint", "-o", merged).output
     assert PrivateSummary.load(merged).references == 20
+    before = (tmp_path / "a").read_bytes()
+    refused = glass("merge", tmp_path / "a", tmp_path / "b", "--disjoint", "-o", tmp_path / "a", code=1)
+    assert "exists already" in str(refused.exception)
+    assert (tmp_path / "a").read_bytes() == before
     shown = glass("show", tmp_path / "b.db", "--summary", merged).output
     assert shown.count("is entry 2") == shown.count("is not of this ledger") == 1
 
@@ -201,3 +208,19 @@ def test_audit_reports_and_fails_on_a_broken_promise(glass, monkeypatch):
 
 def test_show_needs_a_file(glass, tmp_path):
     assert isinstance(glass("show", tmp_path / "absent", code=1).exception, ArtifactError)
+
+
+def test_a_record_that_cannot_be_read_stops_a_release_before_the_charge(glass, tmp_path, monkeypatch):
+    """The number of references is published; leaving one out would tell that it could not be read."""
+    pytest.importorskip("rdkit")
+    monkeypatch.setattr(Reading, "read", REAL_READ)
+    references = tmp_path / "private.smi"
+    references.write_text("CCO a\nCCN b\nC1CC broken\n")
+    ledger = tmp_path / "l.db"
+    budget(glass, ledger)
+    arguments = ["release", "m", references, *release(ledger)[3:], "-o", tmp_path / "s"]
+    refused = glass(*arguments, code=1)
+    assert "'broken' at 3" in str(refused.exception)
+    assert "Nothing was charged" in str(refused.exception)
+    assert "in 0 releases;" in show(glass, ledger)
+    assert not (tmp_path / "s").exists()

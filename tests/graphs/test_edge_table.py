@@ -165,3 +165,24 @@ def test_limits(edges: Path) -> None:
     result = read_report(edges, limits=Limits(max_nodes_per_graph=2))
     assert result.graphs.ids == ("a",)
     assert "3 nodes, the limit" in result.rejects[0].reason
+
+
+def test_a_label_means_the_same_whatever_else_its_column_holds(tmp_path: Path) -> None:
+    """One word among numbers must not turn the numbers of that file into words."""
+    codes = {}
+    for name, labels in {"numbers": "10,20,20.0", "mixed": "10,20,UNK"}.items():
+        rows = "".join(f"g,{i},{i + 1},{label}\n" for i, label in enumerate(labels.split(",")))
+        (tmp_path / f"{name}.csv").write_text("graph_id,source,target,label\n" + rows)
+        graphs = read_graphs(tmp_path / f"{name}.csv")
+        assert graphs.edge_labels is not None
+        codes[name] = set(graphs.edge_labels.tolist())
+    assert codes["numbers"] == {10, 20}
+    assert codes["numbers"] < codes["mixed"]
+
+
+def test_na_is_an_id_and_a_label_like_others(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("graph_id,source,target,label\nNA,a,null,NA\nnull,NA,b,x\n")
+    graphs = read_graphs(path)
+    assert graphs.ids == ("NA", "null")
+    assert set(graphs.label_names.values()) == {"NA", "x"}

@@ -116,3 +116,16 @@ def test_limits(tmp_path: Path) -> None:
     path = write(tmp_path, '<graph id="g"><node id="a"/><node id="b"/></graph>')
     result = read_report(path, limits=Limits(max_nodes_per_graph=1))
     assert "2 nodes, the limit" in result.rejects[0].reason
+
+
+def test_a_damaged_file_of_a_folder_is_left_out(tmp_path: Path) -> None:
+    inside = '<node id="a"/><node id="b"/><edge source="a" target="b"/>'
+    good = f'<graphml><graph edgedefault="undirected">{inside}</graph></graphml>'
+    (tmp_path / "one.graphml").write_text(good)
+    (tmp_path / "torn.graphml").write_text(good[:60])
+    (tmp_path / "two.graphml").write_text(good)
+    report = read_report(tmp_path)
+    assert report.graphs.ids == ("one", "two")
+    assert [reject.id for reject in report.rejects] == ["torn.graphml"]
+    with pytest.raises(FormatError):
+        read_graphs(tmp_path / "torn.graphml")

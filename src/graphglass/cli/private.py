@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphglass.cli.reading import Reading, reads_graphs
-from graphglass.errors import ArtifactError, InputError, LedgerError
+from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
@@ -79,8 +79,13 @@ def release(
 
     reading.refuse_nodes_beside("--source", source)
     book = Ledger(ledger)
-    # The number of references is published: leaving a record out would publish something about that record.
-    graphs = replace(reading, strict=True).read(references)
+    try:
+        graphs = replace(reading, strict=True).read(references)
+    except GraphError as error:
+        raise InputError(
+            f"{error} A release publishes the number of references, so that a record left out would show. Decide "
+            "on the records beforehand, repair or remove this one in the file, and release again. Nothing was charged."
+        ) from error
     if release_id is None or book.find(release_id) is None:
         _tell_loud_noise(epsilon, delta, len(graphs), graphs_per_subject)
     summary = release_summary(

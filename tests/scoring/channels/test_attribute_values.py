@@ -80,3 +80,12 @@ def test_the_default_hears_changed_values(kind):
 
     truth = np.repeat([0, 1], 40)
     assert roc_auc_score(truth, np.concatenate([scores(normal), scores(strange)])) > 0.9
+
+
+def test_flags_are_no_positions():
+    """Between the sides of a bipartite graph all edges have one length; the columns are still values."""
+    count = 40
+    sides = (np.arange(count) % 2)[:, None] == np.arange(2)
+    ends = np.arange(count), (np.arange(count) + 1) % count
+    ring = canonical_graph_set([count], *ends, attributes=sides.astype(float))
+    assert not are_positions(ring)

@@ -1,0 +1,25 @@
+"""What a terminal must not be told by a graph."""
+
+import io
+
+from rich.table import Table
+
+from graphglass.cli.console import harmless, literal_console
+
+
+def test_control_and_direction_characters_are_shown_instead_of_sent():
+    screen = io.StringIO()
+    console = literal_console(file=screen, width=80)
+    table = Table()
+    table.add_column("id")
+    table.add_row("wipe \x1b[2J and \u202eback")
+    console.print("[nH] \x1b[2J :o:")
+    console.print(table)
+    assert "\x1b" not in screen.getvalue()
+    assert "\u202e" not in screen.getvalue()
+    assert "[nH] \\x1b[2J :o:" in screen.getvalue()
+    assert "wipe \\x1b[2J and \\u202eback" in screen.getvalue()
+
+
+def test_other_text_is_kept():
+    assert harmless("Zürich 東京 – [nH]\nnext") == "Zürich 東京 – [nH]\nnext"
