@@ -221,10 +221,10 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
 
 
 def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals, tmp_path, monkeypatch, limits):
-    from graphglass.detector import estimator, large_references
+    from graphglass.detector import large_references, reference_detector
     from graphglass.report.page import report_page
 
-    for module in (estimator, large_references):
+    for module in (reference_detector, large_references):
         monkeypatch.setattr(module, "SAMPLE", 16)
     large = GLASS.load(model).with_references(normals.structure_only())
     large.save(tmp_path / "large")
