@@ -5,6 +5,7 @@ import pytest
 
 from graphglass import GLASS
 from graphglass.detector import explanation
+from graphglass.errors import ParameterError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.subgraphs import without_nodes
 
@@ -23,6 +24,12 @@ def test_neighbours_are_references_in_order(fitted, normals):
     assert told.neighbours[0].similarity == pytest.approx(1, abs=1e-5)
     similarities = [item.similarity for item in told.neighbours]
     assert similarities == sorted(similarities, reverse=True)
+
+
+def test_a_negative_number_of_neighbours_is_refused(fitted, normals):
+    assert fitted.explain(normals[4], neighbours=0, nodes=False).neighbours == ()
+    with pytest.raises(ParameterError, match="neighbours"):
+        fitted.explain(normals[4], neighbours=-1)
 
 
 def test_fields_say_higher_lower_or_usual(fitted, queries):

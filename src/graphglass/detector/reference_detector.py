@@ -78,6 +78,8 @@ class ReferenceDetector(BaseEstimator):
         nodes : bool
             Attribute the score to nodes by deleting them, which costs one scoring per node.
         """
+        if neighbours < 0:
+            raise ParameterError("GLASS.explain", "neighbours", "at least 0", neighbours)
         query = self._evidence(graph)
         if len(query) != 1:
             raise InputError(f"GLASS.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from graphglass import read_graphs
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.scoring.channels.attribute_values import AttributeMap, are_positions
+from graphglass.scoring.channels.tables import settled
 from graphglass.scoring.default_channels import default_weights, training_free_channels
 from graphglass.scoring.evidence import Evidence
 from graphglass.scoring.fusion import fit_fusion
@@ -89,3 +90,7 @@ def test_flags_are_no_positions():
     ends = np.arange(count), (np.arange(count) + 1) % count
     ring = canonical_graph_set([count], *ends, attributes=sides.astype(float))
     assert not are_positions(ring)
+
+
+def test_values_past_single_precision_stay_finite():
+    assert np.isfinite(settled(np.array([[1e300, -1e300, 2.5]]))).all()

@@ -97,4 +97,5 @@ class TableChannel:
 
 def settled(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Drop the last digits, which depend on the order of nodes in a sum: ranks would turn them into whole steps."""
-    return np.round(table, 9).astype(np.float32).astype(np.float64) + 0.0
+    widest = float(np.finfo(np.float32).max)
+    return np.clip(np.round(table, 9), -widest, widest).astype(np.float32).astype(np.float64) + 0.0
