@@ -12,6 +12,8 @@ from graphglass.scoring.channels.nearest_references import left_out_means, neare
 from graphglass.scoring.channels.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
 from graphglass.scoring.evidence import Evidence
 
+WIDEST = 3e38  # near the end of single precision; what lies past it is as far away as can be
+
 
 class TableChannel:
     """Mean distance to the k nearest references between rows of normal scores.
@@ -97,5 +99,4 @@ class TableChannel:
 
 def settled(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Drop the last digits, which depend on the order of nodes in a sum: ranks would turn them into whole steps."""
-    widest = float(np.finfo(np.float32).max)
-    return np.clip(np.round(table, 9), -widest, widest).astype(np.float32).astype(np.float64) + 0.0
+    return np.round(np.clip(table, -WIDEST, WIDEST), 9).astype(np.float32).astype(np.float64) + 0.0
