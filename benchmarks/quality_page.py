@@ -294,6 +294,16 @@ def cost() -> list[str]:
         cells = [f"{row['fit_seconds']:.1f}", f"{row['graphs_per_second']:.0f}"]
         shown = f"{ratio:.2f}" if ratio == ratio and row["preset"] == "default" else "–"
         rows.append([f"{SHORT.get(name, name)}, {row['preset']}", str(row["references"]), *cells, shown])
+    for name in ("DD", "COLLAB", "REDDIT-BINARY"):
+        for method, preset in (("glass", "default"), ("glass-paper", "paper")):
+            own = [r for r in Results.open(SINGLE / "minority").records(method) if r["cell"]["dataset"] == name]
+            if own:
+                fit, score = (min(record["seconds"][part] for record in own) for part in ("fit", "score"))
+                tested = own[0]["counts"]["test_normal"] + own[0]["counts"]["test_anomalous"]
+                cells = [f"{fit:.1f}", f"{tested / score:.0f}", "–"]
+                rows.append(
+                    [f"{SHORT.get(name, name)}, {preset}, from records", str(own[0]["counts"]["references"]), *cells]
+                )
     return table(["", "references", "fit, s", "graphs scored per s", "paper's rate over the default's"], rows)
 
 
