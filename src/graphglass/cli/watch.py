@@ -59,7 +59,9 @@ def watch(
             raise InputError(f"{output} would itself be read from {source}. Write the results to another directory.")
         if output is not None and (output.is_file() or not output.exists()):
             remembered = output.with_name(f"{output.name}.places")
-            places = read_places(remembered, Path(source)) if output.exists() else {}
+            if not output.exists():
+                remembered.unlink(missing_ok=True)  # of results that were taken away
+            places = read_places(remembered, Path(source))
         batches = directory_lines(
             Path(source), poll=poll, once=once, longest=longest, places=places, complain=partial(typer.echo, err=True)
         )

@@ -146,6 +146,7 @@ def _new_lines(path: Path, places: Places, sizes: dict[str, int], *, whole: bool
     known, place, number = places.get(path.name, (file_number, 0, 0))
     if known != file_number or size < place:
         place, number = 0, 0
+        places[path.name] = file_number, 0, 0
     if size <= place:
         return
     with path.open("rb") as file:
