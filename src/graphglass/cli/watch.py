@@ -45,7 +45,14 @@ def watch(
     from graphglass.errors import InputError
     from graphglass.graphs.limits import DEFAULT_LIMITS
     from graphglass.scoring.martingale import DriftMartingale
-    from graphglass.serve.line_sources import Places, directory_lines, read_places, stream_lines, write_places
+    from graphglass.serve.line_sources import (
+        Places,
+        directory_lines,
+        read_places,
+        standard_input,
+        stream_lines,
+        write_places,
+    )
     from graphglass.serve.service import Service
     from graphglass.serve.stream_scorer import StreamScorer
 
@@ -53,7 +60,7 @@ def watch(
     places: Places = {}
     remembered: Path | None = None
     if source == "-":
-        batches = stream_lines(sys.stdin.buffer, longest)
+        batches = stream_lines(standard_input(), longest)
     elif Path(source).is_dir():
         if output is not None and output.suffix == ".jsonl" and output.resolve().parent == Path(source).resolve():
             raise InputError(f"{output} would itself be read from {source}. Write the results to another directory.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,18 @@ class Line:
     source: str
     number: int
     content: bytes
+
+
+def standard_input() -> BinaryIO:
+    """A reader of standard input of its own.
+
+    A thread may still wait in it when the program ends. The interpreter closes ``sys.stdin`` then, and aborts if a
+    thread holds it; another reader of the same input is left alone.
+    """
+    try:
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    except OSError:  # not a real file, as in a test or a notebook
+        return sys.stdin.buffer
 
 
 def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
