@@ -21,6 +21,17 @@ def _text(records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
+def remembering(directory):
+    """One look after another at a directory, each from where the last one stopped."""
+    places = {}
+
+    def taken():
+        batches = directory_lines(directory, poll=0.01, once=True, longest=100, places=places)
+        return [line.content for lines in batches for line in lines]
+
+    return taken
+
+
 def test_a_stream_is_scored_as_the_library_scores_it(model, ring):
     records = [ring(size, f"ring {size}") for size in (5, 6, 7)]
     text = _text(records[:2]) + "\n{torn\n[1]\n" + '{"nodes": 2, "edges": [[0, 5]]}\n' + _text([records[2], ring(5)])
@@ -104,12 +115,7 @@ def test_results_do_not_go_where_they_would_be_read(model, tmp_path):
 
 
 def test_a_file_that_is_replaced_or_cut_short_is_read_anew(tmp_path):
-    path, places = tmp_path / "a.jsonl", {}
-
-    def taken():
-        batches = directory_lines(tmp_path, poll=0.01, once=True, longest=100, places=places)
-        return [line.content for lines in batches for line in lines]
-
+    path, taken = tmp_path / "a.jsonl", remembering(tmp_path)
     path.write_bytes(b"one\ntwo\n")
     assert taken() == [b"one\n", b"two\n"]
     path.write_bytes(b"cut\n")
@@ -210,12 +216,7 @@ def test_a_file_is_at_rest_only_after_a_poll(tmp_path, monkeypatch):
 
 
 def test_half_a_record_is_left_to_the_next_run(tmp_path):
-    path, places = tmp_path / "a.jsonl", {}
-
-    def taken():
-        batches = directory_lines(tmp_path, poll=0.01, once=True, longest=100, places=places)
-        return [line.content for lines in batches for line in lines]
-
+    path, taken = tmp_path / "a.jsonl", remembering(tmp_path)
     path.write_bytes(b'{"id": 1}\n{"id": ')
     assert taken() == [b'{"id": 1}\n']
     with path.open("ab") as file:
