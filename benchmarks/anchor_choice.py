@@ -21,10 +21,10 @@ import numpy as np
 
 from graphglass.bench.metrics import auroc
 from graphglass.bench.protocols import split
+from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached
+from graphglass.embedding.encoders.text_encoder import load_encoder
+from graphglass.embedding.prompt.graphdp import graphdp
 from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
-from graphglass.language.cache import EmbeddingCache, encode_cached
-from graphglass.language.graphdp import graphdp
-from graphglass.language.text_encoder import load_encoder
 from graphglass.sphere.neighbours import mean_distance, nearest
 from graphglass.structure.profile import profile
 

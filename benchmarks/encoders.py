@@ -28,8 +28,8 @@ import numpy as np
 
 def collect(data_root: Path | None, per_dataset: int | None, target: Path) -> None:
     """Write the field values of real graphs, (graphs, fields), sampled from the twelve datasets."""
+    from graphglass.embedding.prompt.fields import field_values
     from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
-    from graphglass.language.fields import field_values
     from graphglass.structure.profile import profile
 
     parts = []
@@ -43,13 +43,13 @@ def collect(data_root: Path | None, per_dataset: int | None, target: Path) -> No
 def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object]:
     """In a fresh process: one encoder on the prompts of `fields`."""
     clock, start = time.perf_counter(), time.process_time()
-    from graphglass.language.text_encoder import load_encoder
+    from graphglass.embedding.encoders.text_encoder import load_encoder
 
     encoder = load_encoder(name)
     loaded = {"start_seconds": time.perf_counter() - clock, "start_cpu_seconds": time.process_time() - start}
     memory_loaded = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    from graphglass.language.graphdp import GraphDP, PromptContext
-    from graphglass.language.legibility import legibility
+    from graphglass.embedding.prompt.graphdp import GraphDP, PromptContext
+    from graphglass.embedding.prompt.legibility import legibility
 
     values = np.load(fields)
     if name != "numeric":
@@ -80,9 +80,9 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
 
 def everything(fields: Path, threads: int) -> dict[str, object]:
     """Every prompt of the twelve datasets with the embedded language encoder, then once more from the cache."""
-    from graphglass.language.cache import EmbeddingCache, encode_cached
-    from graphglass.language.graphdp import GraphDP, PromptContext
-    from graphglass.language.text_encoder import load_encoder
+    from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached
+    from graphglass.embedding.encoders.text_encoder import load_encoder
+    from graphglass.embedding.prompt.graphdp import GraphDP, PromptContext
 
     prompts = GraphDP(np.load(fields), PromptContext())
     encoder = load_encoder("minilm", threads=threads)

@@ -1,6 +1,6 @@
 """Exact nearest neighbours: our blocked product beside faiss' flat index, on the same unit rows, one thread each.
 
-    python benchmarks/neighbours.py [--output results/benchmarks/neighbours.json]
+python benchmarks/neighbours.py [--output results/benchmarks/neighbours.json]
 """
 
 import argparse

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from graphglass import read_graphs
 from graphglass.bench.metrics import auroc
-from graphglass.scoring.default_channels import default_weights, training_free_channels
-from graphglass.scoring.evidence import Evidence
-from graphglass.scoring.fusion import fit_fusion
+from graphglass.channels.default_channels import default_weights, training_free_channels
+from graphglass.channels.fusion import fit_fusion
+from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.structure.profile import profile
 
 SHAPES: dict[str, Callable[[int, int], nx.Graph]] = {
@@ -144,9 +144,9 @@ KINDS: dict[str, tuple[str, Change]] = {
 }
 
 
-def evidence(graphs: list[nx.Graph]) -> Evidence:
+def evidence(graphs: list[nx.Graph]) -> ProfiledGraphs:
     read = read_graphs(graphs)
-    return Evidence(read, profile(read), {})
+    return ProfiledGraphs(read, profile(read), {})
 
 
 def measure() -> dict[str, dict[str, float]]:

@@ -35,8 +35,8 @@ from graphglass.bench.protocols import blind
 from graphglass.bench.runner import versions
 from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import POOLS, source_references, target_split
-from graphglass.scoring.joint_features import MAIN_CHANNELS, JointFeatures
-from graphglass.scoring.public_map import PublicMap
+from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
+from graphglass.privacy.public_map import PublicMap
 
 EPSILON, REFERENCES, QUERIES, SOURCES = 4.0, 128, 400, 256
 PUBLIC_SEEDS = (1, 2, 3)  # not the one that releases use

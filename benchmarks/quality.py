@@ -30,21 +30,20 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from graphglass import GLASS
-from graphglass.atomic import replacing
 from graphglass.bench.datasets import TWELVE, Datasets
 from graphglass.bench.metrics import auroc
 from graphglass.bench.protocols import blind, split
 from graphglass.bench.transfer import DISJOINT, source_references, target_split
+from graphglass.channels import fusion, nearest_references
+from graphglass.channels.calibration import conformal_p_values
+from graphglass.channels.default_channels import FAMILY_WEIGHTS, default_weights, family, training_free_channels
+from graphglass.channels.fusion import UNKNOWN, fit_fusion
+from graphglass.channels.nearest_references import SETTLED
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
+from graphglass.embedding.training.perturbation import perturb
 from graphglass.graphs import concatenate
-from graphglass.scoring import fusion
-from graphglass.scoring.calibration import conformal_p_values
-from graphglass.scoring.channels import nearest_references
-from graphglass.scoring.channels.nearest_references import SETTLED
-from graphglass.scoring.default_channels import FAMILY_WEIGHTS, default_weights, family, training_free_channels
-from graphglass.scoring.evidence import Evidence, join_evidence
-from graphglass.scoring.fusion import UNKNOWN, fit_fusion
+from graphglass.storage.atomic import replacing
 from graphglass.structure.profile import StructureProfile, profile
-from graphglass.training.perturbation import perturb
 
 DIRECTIONS = ("minority", "flip")
 SEEDS = 5
@@ -65,7 +64,7 @@ Cell = tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]], NDA
 
 def unmeasured(
     data: str | None, cache: Path, seeds: range, names: list[str]
-) -> Iterator[tuple[Path, Evidence, Evidence, NDArray[np.bool_]]]:
+) -> Iterator[tuple[Path, ProfiledGraphs, ProfiledGraphs, NDArray[np.bool_]]]:
     """References, test graphs and which of these are anomalous, for every file that the cache does not have yet."""
     cache.mkdir(parents=True, exist_ok=True)
     datasets = Datasets(data)
@@ -79,7 +78,7 @@ def unmeasured(
         for (direction, seed), path in todo.items():
             chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
             references, queries = (
-                Evidence(blind(graphs, rows), structure[rows], {}) for rows in (chosen.references, chosen.test)
+                ProfiledGraphs(blind(graphs, rows), structure[rows], {}) for rows in (chosen.references, chosen.test)
             )
             start = time.perf_counter()
             yield path, references, queries, chosen.anomalous
@@ -298,14 +297,14 @@ def transfer(data: str | None, out: Path, seeds: range) -> None:
     datasets = Datasets(data, keep=len(TWELVE))
     structures = {name: profile(datasets.get(name)) for name in TWELVE}
 
-    def evidence(name: str, rows: NDArray) -> Evidence:
-        return Evidence(blind(datasets.get(name), rows), structures[name][rows], {})
+    def evidence(name: str, rows: NDArray) -> ProfiledGraphs:
+        return ProfiledGraphs(blind(datasets.get(name), rows), structures[name][rows], {})
 
     rows: dict[str, dict[str, dict[str, list[float]]]] = {direction: {} for direction in DIRECTIONS}
     for direction, pool, seed in itertools.product(DIRECTIONS, ("mol", "protein"), seeds):
         flip = direction == "flip"
         parts = source_references(datasets, pool, "minority", seed, flip=flip)
-        pooled = join_evidence([source_evidence(datasets, structures, name, seed, flip) for name in parts])
+        pooled = join_profiled([source_evidence(datasets, structures, name, seed, flip) for name in parts])
         source = fitted(pooled)
         for target in [name for origin, name in DISJOINT if origin == pool]:
             chosen = target_split(datasets.get(target), parts, "minority", seed, flip=flip)
@@ -314,7 +313,7 @@ def transfer(data: str | None, out: Path, seeds: range) -> None:
             scores["fewer edges"] = -queries.graphs.edge_counts.astype(np.float64)
             eight = evidence(target, chosen.references[:8])
             scores["eight-shot"] = fitted(eight)(queries)
-            scores["eight joined"] = fitted(join_evidence([pooled, eight.structure_only()]))(queries.structure_only())
+            scores["eight joined"] = fitted(join_profiled([pooled, eight.structure_only()]))(queries.structure_only())
             for regime, values in scores.items():
                 cell = rows[direction].setdefault(f"{pool} to {target}", {}).setdefault(regime, [])
                 cell.append(auroc(values, chosen.anomalous))
@@ -333,7 +332,7 @@ def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None
         graphs = datasets.get(name)
         chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
         detector = GLASS(random_state=seed).fit(blind(graphs, chosen.references))
-        queries = detector.views_.evidence(blind(graphs, chosen.test))
+        queries = detector.embedder_.evidence(blind(graphs, chosen.test))
         heard = [channel for channel in detector.scorer_.channels if not getattr(channel, "silent", False)]
         cell = (
             {channel.name: channel.distances(queries)[0] for channel in heard},
@@ -372,7 +371,7 @@ def few(data: str | None, out: Path, seeds: range) -> None:
         for direction, seed, count in itertools.product(DIRECTIONS, seeds, (4, 8, 16, 32, 64)):
             chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
             parts = chosen.references[:count], chosen.test
-            references, queries = (Evidence(blind(graphs, rows), structure[rows], {}) for rows in parts)
+            references, queries = (ProfiledGraphs(blind(graphs, rows), structure[rows], {}) for rows in parts)
             for rule, (nearest_references.SETTLED, fusion.UNKNOWN) in rules.items():
                 values = found.setdefault((count, rule, direction), [])
                 values.append(auroc(fitted(references)(queries), chosen.anomalous))
@@ -401,7 +400,7 @@ def perturbed(data: str | None, cache: Path, out: Path, seeds: range, names: lis
         copies = [replace(part, ids=tuple(f"copy {i} of {one}" for one in part.ids)) for i, part in enumerate(copies)]
         queries = concatenate([held, *copies])
         synthetic = np.arange(len(queries)) >= len(held)
-        references, shown = (Evidence(part, profile(part), {}) for part in (kept, queries))
+        references, shown = (ProfiledGraphs(part, profile(part), {}) for part in (kept, queries))
         worth = {}
         for channel in training_free_channels():
             channel.fit(references)
@@ -427,13 +426,13 @@ def perturbed(data: str | None, cache: Path, out: Path, seeds: range, names: lis
 
 def source_evidence(
     datasets: Datasets, structures: dict[str, StructureProfile], name: str, seed: int, flip: bool
-) -> Evidence:
+) -> ProfiledGraphs:
     """The references of one source dataset by structure alone, with ids that stay unique in the pool."""
     graphs = datasets.get(name)
     rows = split(graphs.labels, "minority", seed, flip=flip).references
     chosen = blind(graphs, rows)
     chosen = replace(chosen, ids=tuple(f"{name}/{i}" for i in chosen.ids)).structure_only()
-    return Evidence(chosen, structures[name][rows], {})
+    return ProfiledGraphs(chosen, structures[name][rows], {})
 
 
 def means(cells: dict[str, dict[str, list[float]]]) -> dict[str, object]:
@@ -449,7 +448,7 @@ def means(cells: dict[str, dict[str, list[float]]]) -> dict[str, object]:
     return {"average": average, "seeds": len(next(iter(cells.values()))["zero-shot"]), "settings": by_setting}
 
 
-def fitted(references: Evidence) -> Callable[[Evidence], NDArray]:
+def fitted(references: ProfiledGraphs) -> Callable[[ProfiledGraphs], NDArray]:
     """The default's training-free score against these references."""
     channels = training_free_channels()
     for channel in channels:
@@ -457,7 +456,7 @@ def fitted(references: Evidence) -> Callable[[Evidence], NDArray]:
     left_out = {channel.name: channel.leave_one_out() for channel in channels}
     rule = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=left_out)
 
-    def score(queries: Evidence) -> NDArray:
+    def score(queries: ProfiledGraphs) -> NDArray:
         parts = rule.contributions({channel.name: channel.distances(queries)[0] for channel in channels})
         return np.sum(list(parts.values()), axis=0)
 

@@ -26,15 +26,16 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from graphglass import GLASS, read_graphs
+from graphglass.channels.calibration import conformal_p_values
+from graphglass.channels.codes import SphereChannel
+from graphglass.channels.patterns import pattern_channel as wl
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
+from graphglass.channels.tables import table_channel as tables
 from graphglass.cluster import connect, score_parts
-from graphglass.cluster.work import model_digest, score_columns
+from graphglass.cluster.part_work import model_digest, score_columns
 from graphglass.detector.large_references import index_references
 from graphglass.detector.reference_scorer import build_channels
-from graphglass.detector.views import text_anchors
-from graphglass.scoring.calibration import conformal_p_values
-from graphglass.scoring.channels import tables, wl
-from graphglass.scoring.evidence import Evidence, join_evidence
-from graphglass.scoring.sphere_channels import SphereChannel
+from graphglass.embedding.embedder import text_anchors
 from graphglass.sphere.neighbours import nearest_in_shards
 from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.structure.profile import profile
@@ -135,12 +136,12 @@ class Place:
             detector = GLASS.load(self.model)
             file.parent.mkdir(parents=True, exist_ok=True)
             temporary = file.with_suffix(".tmp.npz")
-            seconds, evidence = timed(lambda: detector.views_.evidence(graphs))
+            seconds, evidence = timed(lambda: detector.embedder_.evidence(graphs))
             np.savez(temporary, seconds=seconds, **evidence.codes)
             temporary.rename(file)
         with np.load(file) as stored:
             codes = {name: stored[name] for name in stored.files if name != "seconds"}
-            return Evidence(graphs, profile(graphs), codes), float(stored["seconds"])
+            return ProfiledGraphs(graphs, profile(graphs), codes), float(stored["seconds"])
 
     def rows(self, count, code="graph:128"):
         """A file of ``count`` reference codes of one kind."""
@@ -209,8 +210,8 @@ def measure_stages(place, records):
 
     graphs = stage("read", lambda: read_graphs(path, cache=False))
     structure = stage("profile", lambda: profile(graphs))
-    anchors = stage("text codes", lambda: text_anchors(detector.views_.text, structure, detector.domain))
-    evidence = stage("graph codes", lambda: detector.views_.evidence_from(graphs, structure, anchors))
+    anchors = stage("text codes", lambda: text_anchors(detector.embedder_.text, structure, detector.domain))
+    evidence = stage("graph codes", lambda: detector.embedder_.evidence_from(graphs, structure, anchors))
     distances = {}
     for channel in detector.scorer_.channels:
         kind = channel.name.split(":")[0]
@@ -241,11 +242,11 @@ def measure_channels(place, records):
         if cell in records:
             continue
         detector = GLASS.load(place.model)
-        asked = detector.views_.evidence(queries)
+        asked = detector.embedder_.evidence(queries)
         parts = [part(place.base, 2_000 + i, min(count, 10_000)) for i in range(max(1, count // 10_000))]
-        evidence = join_evidence([detector.views_.evidence(graphs) for graphs in parts])
+        evidence = join_profiled([detector.embedder_.evidence(graphs) for graphs in parts])
         channels = {}
-        for channel in build_channels(detector.settings_, detector.views_.slices):
+        for channel in build_channels(detector.settings_, detector.embedder_.slices):
             calibrated = count <= 10_000
             if isinstance(channel, SphereChannel):
                 channel.fit(evidence)
@@ -377,7 +378,7 @@ def _ask(model, queries):
     detector.decision_function(graphs[:5])
     scoring, scores = timed(lambda: detector.decision_function(graphs), REPEATS)
     spherical = [channel for channel in detector.scorer_.channels if isinstance(channel, SphereChannel)]
-    evidence = detector.views_.evidence(graphs)
+    evidence = detector.embedder_.evidence(graphs)
     searching = timed(lambda: [channel.distances(evidence) for channel in spherical], REPEATS)[0]
     memory = psutil.Process().memory_full_info()
     return {

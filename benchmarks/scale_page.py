@@ -1,6 +1,6 @@
 """Draw the figures of the scale benchmark and put its tables into docs/scale.md, from the records alone.
 
-    python benchmarks/scale_page.py
+python benchmarks/scale_page.py
 """
 
 import json

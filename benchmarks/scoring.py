@@ -1,6 +1,6 @@
 """How fast a fitted detector works end to end: fit seconds, and graphs a second from a file to scores.
 
-    python benchmarks/scoring.py [--data-root DIR] [--output results/benchmarks/scoring.json]
+python benchmarks/scoring.py [--data-root DIR] [--output results/benchmarks/scoring.json]
 """
 
 import argparse

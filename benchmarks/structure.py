@@ -31,10 +31,10 @@ from scipy.sparse.linalg import eigsh
 from graphglass.graphs import GraphSet, canonical_graph_set
 from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
 from graphglass.structure.descriptors import describe_graphs
-from graphglass.structure.motifs import EXACT_WORK
+from graphglass.structure.kernels.motifs import EXACT_WORK
+from graphglass.structure.kernels.rayleigh import probe_squares
+from graphglass.structure.kernels.spectrum import iterate_graphs, sketch_graphs
 from graphglass.structure.profile import StructureProfile, profile
-from graphglass.structure.rayleigh import probe_squares
-from graphglass.structure.spectrum import iterate_graphs, sketch_graphs
 
 SIZES = (10**3, 10**4, 10**5, 3 * 10**5, 10**6)
 

@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from graphglass.embedding.network.schema import fit_schema
+from graphglass.embedding.training import trainer
+from graphglass.embedding.training.config import TrainingConfig
 from graphglass.graphs.tu_catalogue import load_dataset
-from graphglass.network.schema import fit_schema
 from graphglass.structure.profile import profile
-from graphglass.training import trainer
-from graphglass.training.config import TrainingConfig
 
 SUBSETS = {"NCI1": 640, "REDDIT-BINARY": 320, "COLLAB": 320}
 SIDES = ("compressed", "edge-list")

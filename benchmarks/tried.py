@@ -23,21 +23,21 @@ from scipy.special import ndtri
 
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.metrics import auroc
+from graphglass.channels.default_channels import FAMILY_WEIGHTS, training_free_channels
+from graphglass.channels.fusion import fit_fusion
+from graphglass.channels.nearest_references import left_out_means, nearest_means, neighbourhood
+from graphglass.channels.patterns.counts import Counts, count_keys, overlap, postings
+from graphglass.channels.patterns.pattern_channel import LEVELS, LOCALITY, PatternChannel, neighbourhood_keys
+from graphglass.channels.patterns.starts import LabelStart, Names, ShapeStart, Start, node_names, quantile_cuts
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.feature_maps import FeatureMap, FixedMap, StructureMap, mean_and_deviation
+from graphglass.channels.tables.geometry import InvariantMap
+from graphglass.channels.tables.propagation import PropagatedMap, neighbour_mean
+from graphglass.channels.tables.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
+from graphglass.channels.tables.table_channel import TableChannel, settled
+from graphglass.embedding.encoders.numeric import NumericEncoder
+from graphglass.embedding.prompt.graphdp import graphdp
 from graphglass.graphs.attributes import attribute_columns
-from graphglass.language.graphdp import graphdp
-from graphglass.language.numeric import NumericEncoder
-from graphglass.scoring.channels.counts import Counts, count_keys, overlap, postings
-from graphglass.scoring.channels.feature_maps import FeatureMap, FixedMap, StructureMap, mean_and_deviation
-from graphglass.scoring.channels.invariants import InvariantMap
-from graphglass.scoring.channels.nearest_references import left_out_means, nearest_means, neighbourhood
-from graphglass.scoring.channels.propagated import PropagatedMap, neighbour_mean
-from graphglass.scoring.channels.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
-from graphglass.scoring.channels.tables import TableChannel, settled
-from graphglass.scoring.channels.wl import LEVELS, LOCALITY, WLChannel, neighbourhood_keys
-from graphglass.scoring.channels.wl_starts import LabelStart, Names, ShapeStart, Start, node_names, quantile_cuts
-from graphglass.scoring.default_channels import FAMILY_WEIGHTS, training_free_channels
-from graphglass.scoring.evidence import Evidence
-from graphglass.scoring.fusion import fit_fusion
 from quality import (
     DIRECTIONS,
     GRID,
@@ -59,7 +59,7 @@ NOISE = 0.1  # of the Gaussian process
 ADDED = 0.5  # what a trial weighs beside the default's families
 Matrices = tuple[NDArray, NDArray]  # distances between references, and of queries to references
 Distances = tuple[NDArray, NDArray]  # of references to the others, and of queries
-Trial = Callable[[Evidence, Evidence], Distances | None]  # None where the graphs lack what it reads
+Trial = Callable[[ProfiledGraphs, ProfiledGraphs], Distances | None]  # None where the graphs lack what it reads
 
 
 def nearest(matrices: Matrices, spread: float = SPREAD, locality: float = LOCALITY) -> Distances:
@@ -76,7 +76,7 @@ def nearest(matrices: Matrices, spread: float = SPREAD, locality: float = LOCALI
 def patterns(start: Start, weigh: Callable[[Counts, Counts], Counts] = lambda counts, _: counts) -> Trial:
     """Weighted Jaccard similarity of neighbourhood counts that ``weigh`` may change, given those of the references."""
 
-    def trial(references: Evidence, queries: Evidence) -> Distances | None:
+    def trial(references: ProfiledGraphs, queries: ProfiledGraphs) -> Distances | None:
         levels = _levels(start, references, queries)
         return None if levels is None else nearest(jaccard([tuple(weigh(c, r) for c in (r, q)) for r, q in levels]))
 
@@ -94,7 +94,7 @@ def jaccard(levels: list[tuple[Counts, Counts]]) -> Matrices:
     return inside, outside
 
 
-def hellinger(references: Evidence, queries: Evidence) -> Distances | None:
+def hellinger(references: ProfiledGraphs, queries: ProfiledGraphs) -> Distances | None:
     """1 - sum sqrt(a b) / mean total: Hellinger similarity that also compares sizes."""
     inside, outside = 0.0, 0.0
     for bags in _levels(LabelStart(), references, queries):
@@ -114,7 +114,7 @@ def _roots(counts: Counts, known: NDArray) -> csr_array:
     return csr_array((values, place, counts.offsets), shape=(len(counts.offsets) - 1, len(known)))
 
 
-def _levels(start: Start, references: Evidence, queries: Evidence) -> list[tuple[Counts, Counts]] | None:
+def _levels(start: Start, references: ProfiledGraphs, queries: ProfiledGraphs) -> list[tuple[Counts, Counts]] | None:
     start.fit(references)
     counted = []
     for evidence in (references, queries):
@@ -145,10 +145,10 @@ def rarity(counts: Counts, references: Counts) -> Counts:
 class MoreNames(LabelStart):
     """Labels together with another name of every node."""
 
-    def __init__(self, other: Callable[[Evidence], NDArray | None]) -> None:
+    def __init__(self, other: Callable[[ProfiledGraphs], NDArray | None]) -> None:
         self.other = other
 
-    def names(self, evidence: Evidence) -> Names | None:
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
         extra = self.other(evidence)
         return None if extra is None else (node_names(evidence.graphs) * 1024 + extra, evidence.graphs.edge_labels)
 
@@ -156,11 +156,11 @@ class MoreNames(LabelStart):
 class NormStart(LabelStart):
     """Labels and the bucket of the length of the attribute vector."""
 
-    def fit(self, references: Evidence) -> None:
+    def fit(self, references: ProfiledGraphs) -> None:
         if references.graphs.attributes is not None:
             self.cuts = quantile_cuts(_norms(references), 5)
 
-    def names(self, evidence: Evidence) -> Names | None:
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
         if evidence.graphs.attributes is None:
             return None
         return node_names(evidence.graphs) * 8 + np.searchsorted(
@@ -168,15 +168,15 @@ class NormStart(LabelStart):
         ), evidence.graphs.edge_labels
 
 
-def _norms(evidence: Evidence) -> NDArray:
+def _norms(evidence: ProfiledGraphs) -> NDArray:
     return np.sqrt((attribute_columns(evidence.graphs) ** 2).sum(axis=1))
 
 
-def _degrees(evidence: Evidence) -> NDArray:
+def _degrees(evidence: ProfiledGraphs) -> NDArray:
     return np.diff(evidence.graphs.neighbour_offsets).clip(max=1023)
 
 
-def _shape_if_labelled(evidence: Evidence) -> NDArray | None:
+def _shape_if_labelled(evidence: ProfiledGraphs) -> NDArray | None:
     return None if evidence.graphs.node_labels is None else ShapeStart().names(evidence)[0]
 
 
@@ -184,14 +184,16 @@ def _shape_if_labelled(evidence: Evidence) -> NDArray | None:
 
 
 def features(chosen: Callable[[], FeatureMap], metric: str) -> Trial:
-    def trial(references: Evidence, queries: Evidence) -> Distances | None:
+    def trial(references: ProfiledGraphs, queries: ProfiledGraphs) -> Distances | None:
         matrices = table_matrices(chosen(), metric, references, queries)
         return None if matrices is None else nearest(matrices)
 
     return trial
 
 
-def table_matrices(chosen: FeatureMap, metric: str, references: Evidence, queries: Evidence) -> Matrices | None:
+def table_matrices(
+    chosen: FeatureMap, metric: str, references: ProfiledGraphs, queries: ProfiledGraphs
+) -> Matrices | None:
     chosen.fit(references)
     rows = [settled(chosen.table(evidence)) for evidence in (references, queries)]
     if not rows[0].shape[1]:
@@ -210,14 +212,14 @@ def table_matrices(chosen: FeatureMap, metric: str, references: Evidence, querie
 class SketchMap(FixedMap):
     """The spectral sketch alone."""
 
-    def table(self, evidence: Evidence) -> NDArray:
+    def table(self, evidence: ProfiledGraphs) -> NDArray:
         return evidence.profile.sketch
 
 
 class RandomNetworkMap(PropagatedMap):
     """Mean and deviation of the node states of an untrained network that averages over neighbours."""
 
-    def table(self, evidence: Evidence) -> NDArray:
+    def table(self, evidence: ProfiledGraphs) -> NDArray:
         graphs = evidence.graphs
         generator = np.random.default_rng(0)
         state, columns = self.nodes(evidence), []
@@ -230,7 +232,7 @@ class RandomNetworkMap(PropagatedMap):
         return np.concatenate(columns, axis=1)
 
 
-def anchor(references: Evidence, queries: Evidence) -> Distances:
+def anchor(references: ProfiledGraphs, queries: ProfiledGraphs) -> Distances:
     """Cosine between the numeric encoder's rows, which stand for the words of a graph."""
     inside, outside = (
         NumericEncoder(512).encode(graphdp(part.profile)).astype(np.float64) for part in (references, queries)
@@ -241,7 +243,7 @@ def anchor(references: Evidence, queries: Evidence) -> Distances:
 # ---------------------------------------------------------------- other distances from the same patterns
 
 
-def variance(references: Evidence, queries: Evidence) -> Distances | None:
+def variance(references: ProfiledGraphs, queries: ProfiledGraphs) -> Distances | None:
     """What a Gaussian process with the pattern similarity as its kernel does not know of a graph."""
     inside, outside = jaccard(_levels(LabelStart(), references, queries))
     inverse = np.linalg.inv(1 - inside + NOISE * np.eye(len(inside)))
@@ -249,7 +251,7 @@ def variance(references: Evidence, queries: Evidence) -> Distances | None:
     return 1 / np.diag(inverse) - NOISE, 1 - np.einsum("qr,rs,qs->q", kernel, inverse, kernel, optimize=True)
 
 
-def subsets(references: Evidence, queries: Evidence) -> Distances | None:
+def subsets(references: ProfiledGraphs, queries: ProfiledGraphs) -> Distances | None:
     """The expected distance to the nearest of 64 references drawn at random."""
     inside, outside = jaccard(_levels(LabelStart(), references, queries))
     others = np.sort(inside + np.diag(np.full(len(inside), np.inf)), axis=1)[:, :-1]
@@ -309,8 +311,10 @@ def measure(data: str | None, cache: Path, seeds: range, names: list[str]) -> No
         save(path, anomalous=anomalous, **arrays)
 
 
-def _of_default(channel: WLChannel | TableChannel, references: Evidence, queries: Evidence) -> Matrices | None:
-    if isinstance(channel, WLChannel):
+def _of_default(
+    channel: PatternChannel | TableChannel, references: ProfiledGraphs, queries: ProfiledGraphs
+) -> Matrices | None:
+    if isinstance(channel, PatternChannel):
         levels = _levels(channel.start, references, queries)
         return None if levels is None else jaccard(levels)
     return table_matrices(channel.features, channel.metric, references, queries)

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 import graphglass.baselines as baselines
-from graphglass.baselines.batches import Inputs
 from graphglass.baselines.deep import DeepDetector
+from graphglass.baselines.node_batches import Inputs
 from graphglass.errors import ArtifactError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet, concatenate

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from graphglass.baselines.batches import Inputs, InputSchema
 from graphglass.baselines.layers import GCN, GIN, normalised, padded_block, pool, size_blocks, spread
+from graphglass.baselines.node_batches import Inputs, InputSchema
 
 
 def batch_of(graphs):

@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Inputs, InputSchema
 from graphglass.baselines.cvtgad import CrossView, kernel_attention, node_contrast
 from graphglass.baselines.gladc import decoded_propagation, structure_error
 from graphglass.baselines.glocalkd import distillation_error
 from graphglass.baselines.muse import balanced_pair_loss, feature_errors, pair_error_summary, sample_owners
+from graphglass.baselines.node_batches import Inputs, InputSchema
 from graphglass.baselines.ocgin import OCGINNetwork, squared_distance
 from graphglass.baselines.ocgtl import ParallelGIN, one_class_error, transformation_error
 from graphglass.baselines.signet import DualHypergraph, bottleneck_factors, relative_importance

@@ -12,7 +12,8 @@ import pytest
 from graphglass.bench import reference_swap
 from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.source_models import SourceEncoders, identity
-from graphglass.detector import GLASS, estimator
+from graphglass.detector import GLASS
+from graphglass.detector import glass as estimator
 from graphglass.errors import BenchError
 
 
@@ -105,7 +106,7 @@ def test_damage_costs_a_training(sources: dict[str, Any], trainings: list[int], 
 def test_an_interrupted_training_goes_on(
     sources: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from graphglass.training.trainer import _Run
+    from graphglass.embedding.training.trainer import _Run
 
     whole = SourceEncoders(tmp_path / "whole").fit_encoder(small(epochs=4), sources)
     epochs: list[int] = []

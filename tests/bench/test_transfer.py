@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphglass.bench import few_shot, reference_swap, scoring, transfer
+from graphglass.bench import few_shot, reference_swap, transfer
+from graphglass.bench import scoring_rules as scoring
 from graphglass.bench.few_shot import few_shot_jobs
 from graphglass.bench.paper_figures import DISJOINT, TRANSFER
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.runner import run_jobs
-from graphglass.bench.scoring import scoring_jobs
+from graphglass.bench.scoring_rules import scoring_jobs
 from graphglass.bench.transfer import PAIRS, POOLS, target_split, transfer_jobs
 from graphglass.errors import BenchError
 

@@ -3,8 +3,8 @@ import pytest
 from typer.testing import CliRunner
 
 from graphglass.cli.app import app
-from graphglass.language.cache import EmbeddingCache
-from graphglass.language.text_encoder import Fingerprint
+from graphglass.embedding.encoders.embedding_cache import EmbeddingCache
+from graphglass.embedding.encoders.text_encoder import Fingerprint
 
 RUNNER = CliRunner()
 

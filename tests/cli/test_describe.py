@@ -12,7 +12,7 @@ from graphglass.structure import AGGREGATE_NAMES, SKETCH_NAMES
 @pytest.fixture
 def graphs(tmp_path):
     from graphglass.graphs import canonical_graph_set
-    from graphglass.graphs.json_lines import write_json_lines
+    from graphglass.graphs.readers.json_lines import write_json_lines
 
     path = tmp_path / "graphs.jsonl"
     write_json_lines(canonical_graph_set([3, 2], [0, 1, 0, 3], [1, 2, 2, 4], ids=["triangle", "[bold]pair"]), path)

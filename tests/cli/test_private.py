@@ -10,10 +10,10 @@ import typer
 from typer.testing import CliRunner
 
 from graphglass.cli import private
-from graphglass.cli.reading import Reading
+from graphglass.cli.reading_options import Reading
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, PrivacyError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.scoring.private_summary import PrivateSummary
+from graphglass.privacy.summary import PrivateSummary
 
 
 class StandIn:
@@ -37,9 +37,9 @@ REAL_READ = Reading.read
 
 @pytest.fixture
 def glass(monkeypatch):
-    module = types.ModuleType("graphglass.detector.estimator")
+    module = types.ModuleType("graphglass.detector.glass")
     module.GLASS = StandIn
-    monkeypatch.setitem(sys.modules, "graphglass.detector.estimator", module)
+    monkeypatch.setitem(sys.modules, "graphglass.detector.glass", module)
     counts = np.arange(3, 13)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])
@@ -105,7 +105,7 @@ def test_show_refuses_a_summary_of_another_ledger(glass, tmp_path):
 
 
 def test_a_failed_write_is_recovered_by_the_id_it_tells(glass, tmp_path, monkeypatch):
-    from graphglass.scoring import private_summary
+    from graphglass.privacy import summary as private_summary
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -134,7 +134,7 @@ def test_outputs_in_the_way_cost_nothing(glass, tmp_path):
 
 
 def test_loud_noise_is_told_before_the_charge_and_not_for_a_stored_release(glass, tmp_path, monkeypatch):
-    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release.ledger import Ledger
 
     ledger = tmp_path / "l.db"
     budget(glass, ledger)
@@ -192,7 +192,7 @@ def test_sigma_prints_the_noise_of_the_paper(glass):
 
 
 def test_audit_reports_and_fails_on_a_broken_promise(glass, monkeypatch):
-    from graphglass.privacy import audit as module
+    from graphglass.privacy.release import audit as module
 
     rng = np.random.default_rng(0)
 

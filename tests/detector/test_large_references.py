@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from graphglass import GLASS
+from graphglass.channels.codes import SphereChannel
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError, MissingExtraError
-from graphglass.scoring.sphere_channels import SphereChannel
 
 CHUNK, SAMPLE = 30, 50
 

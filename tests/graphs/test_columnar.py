@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.graphs import columnar
-from graphglass.graphs.columnar import cache_entry, cache_root, load_columns, load_entry, save_columns
+from graphglass.graphs.columnar import cache_entry, load_columns, load_entry, save_columns
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.tu import read_tu, read_tu_report
+from graphglass.graphs.readers.tu import read_tu, read_tu_report
+from graphglass.storage.cache_folder import cache_root
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_columns_come_back_as_they_were(graphs: GraphSet) -> None:
 
 def test_the_second_load_does_not_parse(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = read_tu(dataset)
-    monkeypatch.setattr("graphglass.graphs.tu._read", lambda *_: pytest.fail("parsed again"))
+    monkeypatch.setattr("graphglass.graphs.readers.tu._read", lambda *_: pytest.fail("parsed again"))
     assert read_tu(dataset).content_hashes() == first.content_hashes()
 
 

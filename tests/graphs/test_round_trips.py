@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.json_lines import json_records, write_json_lines
-from graphglass.graphs.networkx import to_networkx
-from graphglass.graphs.parquet import write_parquet
 from graphglass.graphs.read import read_graphs
+from graphglass.graphs.readers.json_lines import json_records, write_json_lines
+from graphglass.graphs.readers.networkx import to_networkx
+from graphglass.graphs.readers.parquet import write_parquet
 
 SETS = st.from_type(GraphSet)
 TRIP = settings(max_examples=40, deadline=None)

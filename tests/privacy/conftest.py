@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.ledger import Ledger
+from graphglass.privacy.release.ledger import Ledger
 
 
 class StandInModel:

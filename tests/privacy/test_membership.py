@@ -6,10 +6,10 @@ from scipy.special import ndtr
 from scipy.stats import beta
 
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.mechanism import Mechanism
-from graphglass.privacy.noise import discrete_gaussian
-from graphglass.privacy.release import _exact_sum
-from graphglass.scoring.joint_features import JointFeatures
+from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.release.mechanism import Mechanism
+from graphglass.privacy.release.noise import discrete_gaussian
+from graphglass.privacy.release.publish import _exact_sum
 
 pytest.importorskip("opendp")
 EPSILON, DELTA, RELEASES, CONFIDENCE = 1.0, 1e-5, 5000, 1e-4

@@ -11,8 +11,8 @@ from graphglass import GLASS
 from graphglass.cli.app import app
 from graphglass.detector import large_references, reference_detector
 from graphglass.errors import PrivacyError
-from graphglass.graphs.json_lines import json_records
-from graphglass.privacy.release import release
+from graphglass.graphs.readers.json_lines import json_records
+from graphglass.privacy.release.publish import release
 
 
 def relabelled(graphs):

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from graphglass import GLASS
 from graphglass.serve.app import create_app
-from graphglass.serve.limits import ServeLimits
+from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service
 
 

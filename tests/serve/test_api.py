@@ -10,7 +10,7 @@ from graphglass.errors import SchemaError
 from graphglass.graphs import GraphSet
 from graphglass.serve import schemas
 from graphglass.serve.app import create_app
-from graphglass.serve.reading import read_request
+from graphglass.serve.request_graphs import read_request
 from graphglass.serve.service import Service
 
 
@@ -175,8 +175,8 @@ def test_openapi_and_docs_need_no_network(client):
 
 
 def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring, limits):
-    from graphglass.privacy.ledger import Ledger
-    from graphglass.privacy.release import release
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.release.publish import release
 
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=4, delta=1e-5)
@@ -199,9 +199,9 @@ def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring,
 
 @pytest.mark.parametrize(("labels", "attributes"), [(None, 0), ((3, 8), 2)])
 def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, monkeypatch, labels, attributes):
-    from graphglass.detector.summary_detector import SummaryDetector
-    from graphglass.privacy.ledger import Ledger
-    from graphglass.privacy.release import release
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.release.publish import release
+    from graphglass.privacy.summary_detector import SummaryDetector
 
     public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
     model = GLASS(epochs=1).fit(public)

@@ -11,8 +11,8 @@ from graphglass.serve.app import create_app
 from graphglass.serve.auth import LOOPBACK_NAMES, allowed, check_address, read_token
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.limits import ServeLimits
 from graphglass.serve.problems import problem_response
+from graphglass.serve.request_limits import ServeLimits
 
 TOKEN = "a-long-enough-token"
 

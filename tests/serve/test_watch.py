@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
 from graphglass.errors import InputError
-from graphglass.graphs.json_lines import json_records
+from graphglass.graphs.readers.json_lines import json_records
 from graphglass.serve.line_sources import MOST_AT_ONCE, directory_lines, read_places, stream_lines, write_places
 
 
@@ -152,9 +152,9 @@ def test_the_end_of_an_overlong_line_is_no_record_of_its_own(tmp_path):
 
 
 def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag):
-    from graphglass.detector.summary_detector import SummaryDetector
-    from graphglass.privacy.ledger import Ledger
-    from graphglass.privacy.release import release
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.release.publish import release
+    from graphglass.privacy.summary_detector import SummaryDetector
 
     encoder = GLASS(epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
     ledger = Ledger.create(tmp_path / "ledger.db")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from graphglass.graphs import GraphSet, canonical_graph_set
 from graphglass.structure import LTD_NAMES, profile
-from graphglass.structure.degrees import _variance, neighbour_degrees
-from graphglass.structure.motifs import bit_motifs, count_motifs, ordered_motifs
+from graphglass.structure.kernels.degrees import _variance, neighbour_degrees
+from graphglass.structure.kernels.motifs import bit_motifs, count_motifs, ordered_motifs
 
 
 @st.composite

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Batch, Inputs, InputSchema
 from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, padded_block, pool, size_blocks
+from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
 
 SAMPLED_NODES = 32  # per graph and training step, anchors and negatives alike
 

@@ -17,10 +17,10 @@ from safetensors.torch import save as save_tensors
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
-from graphglass.atomic import write_whole
-from graphglass.baselines.batches import Batch, Inputs, InputSchema
+from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.storage.atomic import write_whole
 
 FORMAT = 3
 

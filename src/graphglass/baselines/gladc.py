@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from graphglass.baselines.batches import Batch, InputSchema
 from graphglass.baselines.contrast import info_nce
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import (
@@ -22,6 +21,7 @@ from graphglass.baselines.layers import (
     pool,
     size_blocks,
 )
+from graphglass.baselines.node_batches import Batch, InputSchema
 
 
 def decoded_propagation(z: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from graphglass.baselines.batches import Batch, InputSchema
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GCN, normalised, per_graph_mean, pool
+from graphglass.baselines.node_batches import Batch, InputSchema
 
 
 def distillation_error(student: Tensor, teacher: Tensor, batch: Batch, balance: float = 1.0) -> Tensor:

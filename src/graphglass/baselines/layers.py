@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Batch
+from graphglass.baselines.node_batches import Batch
 
 
 class _SymmetricProduct(torch.autograd.Function):

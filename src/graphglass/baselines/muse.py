@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Batch, Inputs, InputSchema
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, padded_block, per_graph_mean, size_blocks
+from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
 
 
 def feature_errors(decoded: Tensor, features: Tensor) -> Tensor:

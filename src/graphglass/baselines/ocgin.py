@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from graphglass.baselines.batches import Batch, Inputs, InputSchema
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, readout
+from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
 
 
 def squared_distance(embeddings: Tensor, centre: Tensor) -> Tensor:

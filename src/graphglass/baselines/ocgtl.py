@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Batch, Inputs, InputSchema
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import pool, spread
+from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
 
 
 def one_class_error(views: Tensor, centre: Tensor) -> Tensor:
@@ -23,7 +23,7 @@ def transformation_error(views: Tensor, reference: Tensor, temperature: float = 
 
     .. math:: \sum_k -\log \frac{s(f_k, f)}{s(f_k, f) + \sum_{l \ne k} s(f_k, f_l)}, \quad s(a, b) = e^{\cos(a, b)/\tau}
 
-    Views (graphs, k, width) should resemble the reference (graphs, width) and differ from one another -> (graphs,).
+    Embedder (graphs, k, width) should resemble the reference (graphs, width) and differ from one another -> (graphs,).
     """
     views, reference = F.normalize(views, dim=2), F.normalize(reference, dim=1)
     positive = (views @ reference[:, :, None])[..., 0] / temperature  # (graphs, k)

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Batch, Inputs, InputSchema, csr
 from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, pool, readout
+from graphglass.baselines.node_batches import Batch, Inputs, InputSchema, csr
 
 
 @dataclass(frozen=True)

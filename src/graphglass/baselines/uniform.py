@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from graphglass.baselines.batches import Batch, InputSchema
 from graphglass.baselines.contrast import info_nce
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GIN, mlp, pool, spread
-from graphglass.network.gin import NodeBatchNorm
+from graphglass.baselines.node_batches import Batch, InputSchema
+from graphglass.embedding.network.gin import NodeBatchNorm
 
 
 def energy_gap(normal: Tensor, phantom: Tensor) -> Tensor:

@@ -95,11 +95,11 @@ def tuned_scores(
 ) -> NDArray[np.float64]:
     """Scores after the text encoder's adapters were trained on the references' graph codes."""
     from graphglass.detector.reference_scorer import ReferenceScorer
-    from graphglass.language.graphdp import graphdp, query_of
+    from graphglass.embedding.prompt.graphdp import graphdp, query_of
     from graphglass.sphere.slices import prefix_slice
 
-    known, asked = detector.views_.evidence(references), detector.views_.evidence(queries)
-    slices = tuple(detector.views_.slices)
+    known, asked = detector.embedder_.evidence(references), detector.embedder_.evidence(queries)
+    slices = tuple(detector.embedder_.slices)
 
     def texts(profile: Any) -> list[str]:
         return [query_of(prompt) for prompt in graphdp(profile, domain=detector.domain, phase="single-reference")]

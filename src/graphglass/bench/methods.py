@@ -11,9 +11,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.default_channels import FAMILY_WEIGHTS
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
-from graphglass.scoring.default_channels import FAMILY_WEIGHTS
 
 
 class Detector(Protocol):

@@ -6,9 +6,9 @@ import multiprocessing
 from collections.abc import Iterator
 from typing import Any
 
+from graphglass.bench.cell_work import Measured, Work
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.isolation import stream
-from graphglass.bench.work import Measured, Work
 from graphglass.errors import BenchError, GlassError
 
 # Jobs under way per worker: one runs, one waits, so that no worker idles and few are repeated if this process ends.

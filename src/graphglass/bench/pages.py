@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphglass.atomic import write_whole
 from graphglass.bench.records import Results, result_folders
 from graphglass.bench.summary import summary_table
 from graphglass.bench.tables import METRIC_TITLES, folder_tables
 from graphglass.errors import BenchError
+from graphglass.storage.atomic import write_whole
 
 
 def write_pages(root: str | Path) -> list[Path]:

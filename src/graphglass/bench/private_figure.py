@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from graphglass.bench import paper_figures as paper
-from graphglass.bench.private import EPSILONS, REFERENCES, SIZES
+from graphglass.bench.private_series import EPSILONS, REFERENCES, SIZES
 from graphglass.bench.private_tables import MAIN
 from graphglass.bench.records import Record, Results
 from graphglass.bench.table_model import Value
 from graphglass.bench.tables import METRIC_TITLES, SHORT, grouped, variant_entry
 from graphglass.errors import BenchError
-from graphglass.scoring.joint_features import KERNELS
+from graphglass.privacy.joint_features import KERNELS
 
 _COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00")
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.bench.metrics import evaluate
-from graphglass.privacy.simulate import SimulatedSummary, simulate
-from graphglass.scoring.joint_features import JointFeatures
+from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.release.simulate import SimulatedSummary, simulate
 from graphglass.sphere.neighbours import nearest
 
 Codes = Mapping[str, NDArray[Any]]

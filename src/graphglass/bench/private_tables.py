@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.metrics import summary
-from graphglass.bench.private import DIAGNOSTICS, REFERENCES, SITES, SIZES
+from graphglass.bench.private_series import DIAGNOSTICS, REFERENCES, SITES, SIZES
 from graphglass.bench.records import Record, Results
 from graphglass.bench.table_model import Entry, Row, Table, Value
 from graphglass.bench.tables import (
@@ -19,7 +19,7 @@ from graphglass.bench.tables import (
     variant_entry,
 )
 from graphglass.bench.transfer import DISJOINT
-from graphglass.scoring.joint_features import KERNELS
+from graphglass.privacy.joint_features import KERNELS
 
 # The settings of tab:dp_main and of the diagnostics; each of these targets has one source there.
 MAIN = (("mol", "PROTEINS"), ("mol", "DD"), ("protein", "AIDS"), ("mol", "IMDB-BINARY"))

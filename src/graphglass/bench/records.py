@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphglass.atomic import write_whole
 from graphglass.errors import BenchError
+from graphglass.storage.atomic import write_whole
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -11,13 +11,13 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from graphglass.bench.cell_work import Job, Measured, Outcome, Work
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.isolation import stream
 from graphglass.bench.methods import configuration, factory
 from graphglass.bench.metrics import METRIC_NAMES
 from graphglass.bench.on_cluster import run_on_cluster
 from graphglass.bench.records import Cell, Record, Results, cell_key
-from graphglass.bench.work import Job, Measured, Outcome, Work
 from graphglass.errors import BenchError, GlassError
 
 __all__ = ["Job", "Outcome", "run_jobs", "versions"]

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 import graphglass
 from graphglass.errors import ArtifactError, BenchError
 from graphglass.graphs import GraphSet
-from graphglass.graphs.columnar import cache_root
+from graphglass.storage.cache_folder import cache_root
 
 if TYPE_CHECKING:
     from graphglass.detector import GLASS
-    from graphglass.training.trained import TrainedEncoder
+    from graphglass.embedding.trained_encoder import TrainedEncoder
 
 KIND = "graphglass-source-encoder"
 CODES = "graphglass-codes"
@@ -39,7 +39,7 @@ class SourceEncoders:
     Parameters
     ----------
     folder : path or None
-        None takes ``encoders`` in :func:`graphglass.graphs.columnar.cache_root`.
+        None takes ``encoders`` in :func:`graphglass.storage.cache_folder.cache_root`.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -57,8 +57,8 @@ class SourceEncoders:
 
     def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
         """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
-        from graphglass.artifacts.load import load_artifact
-        from graphglass.artifacts.save import save_artifact
+        from graphglass.storage.load import load_artifact
+        from graphglass.storage.save import save_artifact
 
         key = {"encoder": detector.encoder_fingerprint(), "graphs": _digest(graphs), "version": graphglass.__version__}
         path = self._path(key)
@@ -74,7 +74,7 @@ class SourceEncoders:
 
     def _kept(self, detector: GLASS, key: dict[str, Any], graphs: Any) -> TrainedEncoder:
         """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
-        from graphglass.artifacts.save import save_artifact
+        from graphglass.storage.save import save_artifact
 
         path = self._path(key)
         with self._only_one(path):
@@ -82,15 +82,15 @@ class SourceEncoders:
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
                 fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=True)
-                trained = fitted.views_.graph
+                trained = fitted.embedder_.graph
                 documents = {"identity": key, "encoder_settings": trained.to_json()}
                 save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)
                 shutil.rmtree(unfinished, ignore_errors=True)
         return trained
 
     def _load(self, path: Path) -> TrainedEncoder | None:
-        from graphglass.artifacts.load import load_artifact
-        from graphglass.training.trained import TrainedEncoder
+        from graphglass.embedding.trained_encoder import TrainedEncoder
+        from graphglass.storage.load import load_artifact
 
         if not path.exists():
             return None
@@ -137,7 +137,7 @@ def identity(detector: GLASS, sources: Mapping[str, GraphSet]) -> dict[str, Any]
     from importlib.metadata import version
 
     from graphglass.bench.methods import configuration
-    from graphglass.language.text_encoder import load_encoder
+    from graphglass.embedding.encoders.text_encoder import load_encoder
 
     settings = configuration(detector)
     return {

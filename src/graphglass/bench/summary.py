@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphglass.atomic import write_whole
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.methods import in_table_order
@@ -13,6 +12,7 @@ from graphglass.bench.records import MANIFEST, Purpose, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
 from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, means_note, single_table
 from graphglass.errors import BenchError
+from graphglass.storage.atomic import write_whole
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 

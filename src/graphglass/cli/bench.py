@@ -159,7 +159,7 @@ def private(
 ) -> None:
     """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
     from graphglass.bench.datasets import Datasets
-    from graphglass.bench.private import private_jobs
+    from graphglass.bench.private_series import private_jobs
     from graphglass.bench.source_models import SourceEncoders
 
     pools, data = _pools(sources, ("mol", "protein")), Datasets(run.data_root, keep=12)
@@ -172,7 +172,7 @@ def private(
 def scoring(methods: MethodsOption = "glass-paper", *, run: Run) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from graphglass.bench.datasets import Datasets
-    from graphglass.bench.scoring import DATASETS, scoring_jobs
+    from graphglass.bench.scoring_rules import DATASETS, scoring_jobs
 
     data = Datasets(run.data_root)
     run.cells("scoring", scoring_jobs(data, run.names(DATASETS), _methods(methods), **run.splits()), data)
@@ -188,7 +188,7 @@ def text(
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows run wherever the weights are."""
     from graphglass.bench.datasets import Datasets
-    from graphglass.bench.text import text_jobs
+    from graphglass.bench.text_encoders import text_jobs
 
     data, chosen = Datasets(run.data_root), listed([encoders]) or []
     run.cells("text", text_jobs(data, run.names(), _methods(methods), chosen, **run.splits()), data)

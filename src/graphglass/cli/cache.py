@@ -14,8 +14,8 @@ _FOLDERS = {"graphs": "parsed datasets", "encoders": "trained source encoders an
 @app.command()
 def info() -> None:
     """Where the cache is, how large, and how many embeddings each encoder has in it."""
-    from graphglass.graphs.columnar import cache_root
-    from graphglass.language.cache import EmbeddingCache
+    from graphglass.embedding.encoders.embedding_cache import EmbeddingCache
+    from graphglass.storage.cache_folder import cache_root
 
     found = EmbeddingCache().info()
     typer.echo(f"{found.path}: {found.bytes_used / 2**20:.1f} of at most {found.limit_bytes / 2**20:,.0f} MiB")
@@ -30,8 +30,8 @@ def clear(yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] 
     """Remove every kept embedding, parsed dataset and benchmark encoder; they are made again when needed."""
     import shutil
 
-    from graphglass.graphs.columnar import cache_root
-    from graphglass.language.cache import EmbeddingCache
+    from graphglass.embedding.encoders.embedding_cache import EmbeddingCache
+    from graphglass.storage.cache_folder import cache_root
 
     cache, folders = EmbeddingCache(), [cache_root() / name for name in _FOLDERS]
     if not yes:

@@ -10,7 +10,7 @@ import typer
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
-    from graphglass.cluster.work import Outcome
+    from graphglass.cluster.part_work import Outcome
 
 CLUSTER = Annotated[
     str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): one result per part.")

@@ -28,12 +28,12 @@ def demo(
     from sklearn.metrics import roc_auc_score
 
     from graphglass.bench.protocols import split
+    from graphglass.channels.calibration import conformal_p_values
     from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import write_rows
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.report.page import write_report
-    from graphglass.scoring.calibration import conformal_p_values
 
     if output.exists() and not output.is_dir():
         raise InputError(f"{output} is a file. Name a directory for the model, scores and report.")

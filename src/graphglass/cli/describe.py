@@ -10,7 +10,7 @@ import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.output import refuse_unless_writable, write_file
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import InputError
 from graphglass.wording import counted
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
@@ -29,7 +29,7 @@ def list_encoders() -> None:
     from rich.table import Table
 
     from graphglass.cli.console import literal_console
-    from graphglass.language.catalogue import catalogue
+    from graphglass.embedding.encoders.catalogue import catalogue
 
     table = Table(box=SIMPLE)
     for title in ("encoder", "ready", "dimension", "reads", "needs"):
@@ -53,9 +53,9 @@ def check(
     """Load an encoder and measure its rate and how well it reads numbers."""
     from time import perf_counter
 
-    from graphglass.language.graphdp import graphdp
-    from graphglass.language.legibility import legibility
-    from graphglass.language.text_encoder import load_encoder
+    from graphglass.embedding.encoders.text_encoder import load_encoder
+    from graphglass.embedding.prompt.graphdp import graphdp
+    from graphglass.embedding.prompt.legibility import legibility
     from graphglass.structure.profile import profile
 
     start = perf_counter()

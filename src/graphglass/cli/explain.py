@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 
 if TYPE_CHECKING:
     from graphglass.detector.explanation import Explanation
@@ -27,7 +27,7 @@ def explain(
     reading: Reading,
 ) -> None:
     """Explain one score: nearest normal graphs, channels, unusual structure in words, and the nodes behind it."""
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
     from graphglass.errors import InputError
 
     detector = GLASS.load(model)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 
 app = typer.Typer()
 
@@ -34,8 +34,8 @@ def fit(
 
     Ctrl-C leaves a checkpoint beside the model; the same command with --resume goes on from it.
     """
-    from graphglass.detector.estimator import GLASS
-    from graphglass.detector.persistence import refuse_unless_writable
+    from graphglass.detector.glass import GLASS
+    from graphglass.detector.saved_form import refuse_unless_writable
     from graphglass.errors import InputError
 
     refuse_unless_writable(output)

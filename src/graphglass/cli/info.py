@@ -21,7 +21,7 @@ def info(
     plot: Annotated[Path | None, typer.Option(help="Write the training's loss curve to this SVG file.")] = None,
 ) -> None:
     """Print a model's settings, encoders, references and calibration."""
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
 
     detector = GLASS.load(model)
     if plot is not None:
@@ -34,9 +34,9 @@ def info(
     facts = {
         "preset": detector.preset,
         "scorer": detector.settings_.scorer,
-        "domain": detector.views_.domain,
-        "text encoder": detector.views_.text.fingerprint.name,
-        "slices": ", ".join(map(str, detector.views_.slices)),
+        "domain": detector.embedder_.domain,
+        "text encoder": detector.embedder_.text.fingerprint.name,
+        "slices": ", ".join(map(str, detector.embedder_.slices)),
         "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
         "references": detector.scorer_.reference_count,
         **index_facts(detector.scorer_),

@@ -26,7 +26,7 @@ def refuse_unless_writable(path: Path, suffixes: tuple[str, ...] = ()) -> None:
 
 def write_file(path: Path, content: bytes) -> None:
     """Put the file there whole or not at all."""
-    from graphglass.atomic import write_whole
+    from graphglass.storage.atomic import write_whole
 
     try:
         write_whole(path, content)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
-    from graphglass.scoring.private_summary import PrivateSummary
+    from graphglass.privacy.summary import PrivateSummary
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,7 +37,7 @@ def create(
     delta: DELTA = 1e-5,
 ) -> None:
     """Fix what all releases about a dataset may cost together. It cannot be changed later."""
-    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release.ledger import Ledger
 
     account = (Ledger(ledger) if ledger.exists() else Ledger.create(ledger)).grant(
         dataset, epsilon=epsilon, delta=delta
@@ -73,9 +73,9 @@ def release(
     reading: Reading,
 ) -> None:
     """Charge the ledger, add noise, and write a summary that may be published."""
-    from graphglass.detector.estimator import GLASS
-    from graphglass.privacy.ledger import Ledger
-    from graphglass.privacy.release import release as release_summary
+    from graphglass.detector.glass import GLASS
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.release.publish import release as release_summary
 
     reading.refuse_nodes_beside("--source", source)
     book = Ledger(ledger)
@@ -112,7 +112,7 @@ def release(
 
 def _tell_loud_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
     """Say before the charge that the summary would be of little use; whether to make it is the holder's choice."""
-    from graphglass.privacy.calibration import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
+    from graphglass.privacy.release.noise_scale import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
 
     check_epsilon_delta("release", epsilon, delta)
     noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
@@ -134,7 +134,7 @@ def show(
     ] = None,
 ) -> None:
     """Print the statement of a summary, or the accounts of a ledger after verifying its chain."""
-    from graphglass.privacy.ledger import Ledger
+    from graphglass.privacy.release.ledger import Ledger
 
     if not _is_ledger(path):
         if summary:
@@ -179,7 +179,7 @@ def _is_ledger(path: Path) -> bool:
 
 def _load(path: Path) -> PrivateSummary:
     """Read a summary, or say what such a file is."""
-    from graphglass.scoring.private_summary import PrivateSummary
+    from graphglass.privacy.summary import PrivateSummary
 
     try:
         return PrivateSummary.load(path)
@@ -196,8 +196,8 @@ def merge(
     ] = False,
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
-    from graphglass.privacy.merge import merge as merge_summaries
-    from graphglass.privacy.output import refuse_output
+    from graphglass.privacy.release.merge import merge as merge_summaries
+    from graphglass.privacy.release.output import refuse_output
 
     refuse_output(output)
     merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)
@@ -214,7 +214,7 @@ def sigma(
     graphs_per_subject: SUBJECT = 1,
 ) -> None:
     """The noise a release would carry."""
-    from graphglass.privacy.calibration import gaussian_sigma, noise_multiplier
+    from graphglass.privacy.release.noise_scale import gaussian_sigma, noise_multiplier
 
     noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
     typer.echo(
@@ -230,7 +230,7 @@ def audit(
     draws: Annotated[int, typer.Option(help="Releases simulated per neighbour.")] = 40_000,
 ) -> None:
     """Attack the noise of this machine and compare what the attack proves with what is promised."""
-    from graphglass.privacy.audit import audit as run_audit
+    from graphglass.privacy.release.audit import audit as run_audit
 
     result = run_audit(epsilon=epsilon, delta=delta, draws=draws)
     verdict = "consistent with the promise" if result.passed else "THE PROMISE IS BROKEN"

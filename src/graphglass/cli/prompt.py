@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 
 app = typer.Typer()
 
@@ -53,7 +53,7 @@ def prompt(
     """Print the GraphDP of every graph: exactly what the encoder sees."""
     import json
 
-    from graphglass.language.graphdp import graphdp
+    from graphglass.embedding.prompt.graphdp import graphdp
     from graphglass.structure.profile import profile
 
     read = reading.read(graphs)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
@@ -29,7 +29,7 @@ def references(
 @app.command("list")
 def show(ctx: typer.Context) -> None:
     """Print the id and leave-one-out score of every reference."""
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
 
     detector = GLASS.load(ctx.obj)
     for identifier, value in zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True):
@@ -45,7 +45,7 @@ def add(
     reading: Reading,
 ) -> None:
     """Add trusted normal graphs (few-shot calibration)."""
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
 
     detector = GLASS.load(ctx.obj)
     trusted = reading.read(graphs)
@@ -56,7 +56,7 @@ def add(
 @app.command()
 def remove(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(help="Ids to take out.")]) -> None:
     """Remove references by id."""
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
 
     detector = GLASS.load(ctx.obj)
     detector.remove_references(ids).save(ctx.obj)
@@ -72,7 +72,7 @@ def replace(
     reading: Reading,
 ) -> None:
     """Put another normal set in place of the references: the model moves to a new domain without retraining."""
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
 
     moved = GLASS.load(ctx.obj).with_references(reading.read(graphs))
     moved.save(ctx.obj)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
-from graphglass.cli.reading import Reading, reads_graphs
+from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
     from graphglass.graphs.graph_set import GraphSet
 
 app = typer.Typer()
@@ -51,13 +51,13 @@ def score(
 
     Rows of the output file are in the order of the input.
     """
+    from graphglass.channels.calibration import conformal_p_values
     from graphglass.cli.output import refuse_unless_writable
     from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import SUFFIXES, write_rows
     from graphglass.cluster.jobs import score_parts
-    from graphglass.detector.estimator import GLASS
+    from graphglass.detector.glass import GLASS
     from graphglass.errors import InputError
-    from graphglass.scoring.calibration import conformal_p_values
 
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
     if cluster is not None:
@@ -127,8 +127,8 @@ def _score_by_summary(
     """Rank by a private summary: scores and ranks, no p-values, since those would need the private references."""
     from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import write_rows
-    from graphglass.detector.summary_detector import SummaryDetector
-    from graphglass.scoring.private_summary import PrivateSummary
+    from graphglass.privacy.summary import PrivateSummary
+    from graphglass.privacy.summary_detector import SummaryDetector
 
     private = SummaryDetector.of(detector, PrivateSummary.load(path), source_prior=source_prior)
     scores = private.decision_function(graphs)

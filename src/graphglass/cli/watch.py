@@ -44,7 +44,7 @@ def watch(
 
     from graphglass.errors import InputError
     from graphglass.graphs.limits import DEFAULT_LIMITS
-    from graphglass.scoring.martingale import DriftMartingale
+    from graphglass.serve.drift import DriftMartingale
     from graphglass.serve.line_sources import (
         Places,
         directory_lines,

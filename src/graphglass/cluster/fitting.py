@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from graphglass.cluster.parts import input_files
-from graphglass.detector.estimator import GLASS
-from graphglass.detector.views import text_anchors
+from graphglass.detector.glass import GLASS
+from graphglass.embedding.embedder import text_anchors
+from graphglass.embedding.encoders.text_encoder import load_encoder
+from graphglass.embedding.training.trainer import Domain
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.read import read_report
-from graphglass.graphs.rejects import logger
-from graphglass.language.text_encoder import load_encoder
+from graphglass.graphs.readers.rejects import logger
 from graphglass.structure.profile import join_profiles, profile
-from graphglass.training.trainer import Domain
 
 
 def fit_parts(

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.cluster.connection import check_workers
+from graphglass.cluster.part_work import Outcome, describe_part, model_digest, score_columns, score_part
 from graphglass.cluster.parts import Part, input_files, list_parts
-from graphglass.cluster.work import Outcome, describe_part, model_digest, score_columns, score_part
 from graphglass.errors import ClusterError
 from graphglass.graphs.read import read_report
-from graphglass.graphs.rejects import logger
+from graphglass.graphs.readers.rejects import logger
 
 # Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
 _AHEAD = 3

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.detector.contents import Column, contents
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.detector.graph_fields import Column, contents
+from graphglass.embedding.prompt.fields import FIELD_NAMES
+from graphglass.embedding.prompt.graphdp import graphdp
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first
 from graphglass.graphs.subgraphs import without_nodes
-from graphglass.language.fields import FIELD_NAMES
-from graphglass.language.graphdp import graphdp
-from graphglass.scoring.evidence import Evidence
 
 # Deleting every node of a large graph one by one costs a profile per node; past this, nodes are deleted in groups.
 MOST_DELETIONS = 128
@@ -81,14 +81,14 @@ class Explanation:
         }
 
 
-def nearest_references(query: Evidence, references: Evidence, count: int) -> tuple[Neighbour, ...]:
+def nearest_references(query: ProfiledGraphs, references: ProfiledGraphs, count: int) -> tuple[Neighbour, ...]:
     """The references with the highest mean cosine over all spherical codes."""
     similarity = np.mean([references.codes[name] @ rows[0] for name, rows in query.codes.items()], axis=0)
     order = np.argsort(-similarity, kind="stable")[:count]
     return tuple(Neighbour(references.graphs.ids[i], float(np.clip(similarity[i], -1, 1))) for i in order)
 
 
-def field_deviations(query: Evidence, references: Evidence) -> tuple[FieldDeviation, ...]:
+def field_deviations(query: ProfiledGraphs, references: ProfiledGraphs) -> tuple[FieldDeviation, ...]:
     """Fields of one graph against the references: those outside the usual range first, then by deviation.
 
     The structural fields are all there; labels and attributes where they are out of the usual range.

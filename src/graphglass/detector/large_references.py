@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.scoring.evidence import Evidence, join_evidence
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.sphere.reference_index import ReferenceIndex
 
 SAMPLE = 20_000
@@ -30,13 +30,13 @@ class LargeReferences:
 
     Attributes
     ----------
-    sample : Evidence
+    sample : ProfiledGraphs
     places : int64 (sample,)
         Where the sample stands among all.
     indexes : mapping code -> ReferenceIndex
     """
 
-    sample: Evidence
+    sample: ProfiledGraphs
     places: NDArray[np.int64]
     indexes: dict[str, ReferenceIndex]
 
@@ -45,7 +45,7 @@ class LargeReferences:
         return next(iter(self.indexes.values())).count
 
 
-def index_references(parts: Iterable[Evidence], count: int, k: int) -> LargeReferences:
+def index_references(parts: Iterable[ProfiledGraphs], count: int, k: int) -> LargeReferences:
     """Go through the references once, part by part, and index their codes.
 
     Parameters
@@ -74,8 +74,8 @@ def index_references(parts: Iterable[Evidence], count: int, k: int) -> LargeRefe
 
 
 def _spread(
-    parts: Iterable[Evidence], count: int, places: NDArray[np.int64], home: Path
-) -> tuple[Evidence, dict[str, Path]]:
+    parts: Iterable[ProfiledGraphs], count: int, places: NDArray[np.int64], home: Path
+) -> tuple[ProfiledGraphs, dict[str, Path]]:
     """The evidence at `places`, and the rows of every code in a file of its own."""
     files: dict[str, Path] = {}
     rows: dict[str, NDArray[np.float32]] = {}
@@ -88,7 +88,7 @@ def _spread(
             rows[name][start : start + len(part)] = codes
         kept.append(part[places[(places >= start) & (places < start + len(part))] - start])
         start += len(part)
-    return join_evidence(kept), files
+    return join_profiled(kept), files
 
 
 def chunks(count: int) -> Iterator[slice]:

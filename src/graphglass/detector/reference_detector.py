@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.detector.explanation import (
     Explanation,
     field_deviations,
@@ -20,10 +22,8 @@ from graphglass.detector.large_references import SAMPLE, LargeReferences, chunks
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.reference_sets import graph_set, new_ids
 from graphglass.detector.settings import Settings
-from graphglass.detector.views import Views
+from graphglass.embedding.embedder import Embedder
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
-from graphglass.scoring.calibration import benjamini_hochberg, conformal_p_values
-from graphglass.scoring.evidence import Evidence, join_evidence
 
 
 class ReferenceDetector(BaseEstimator):
@@ -31,10 +31,10 @@ class ReferenceDetector(BaseEstimator):
 
     contamination: float
     verbose: bool
-    views_: Views
+    embedder_: Embedder
     settings_: Settings
     training_hashes_: frozenset[str]
-    references_: Evidence
+    references_: ProfiledGraphs
     scorer_: ReferenceScorer
     decision_scores_: NDArray[np.float64]
     threshold_: float
@@ -110,7 +110,7 @@ class ReferenceDetector(BaseEstimator):
         references = graph_set(graphs)
         if not len(references):
             raise InputError("A reference set needs at least one normal graph, found none.")
-        views: Views = self._fitted("views_")
+        views: Embedder = self._fitted("embedder_")
         moved = type(self)(**self.get_params())
         moved_views, hashes = views.for_domain(references), self.training_hashes_
         if moved_views.schema != views.graph.schema:
@@ -118,10 +118,10 @@ class ReferenceDetector(BaseEstimator):
             hashes = hashes.union(references.content_hashes())
         moved._keep(moved_views, self.settings_, hashes)
         if len(references) > SAMPLE:
-            parts = (moved.views_.evidence(references[chunk]) for chunk in chunks(len(references)))
+            parts = (moved.embedder_.evidence(references[chunk]) for chunk in chunks(len(references)))
             moved._refer_to(index_references(parts, len(references), self.settings_.k))
         else:
-            moved._refer_to(moved.views_.evidence(references, progress=self.verbose))
+            moved._refer_to(moved.embedder_.evidence(references, progress=self.verbose))
         return moved
 
     def for_any_domain(self) -> Self:
@@ -129,12 +129,12 @@ class ReferenceDetector(BaseEstimator):
 
         This is zero-shot transfer: labels and attributes, which mean something else in another domain, are left out.
         """
-        references: Evidence = self._fitted("references_")
+        references: ProfiledGraphs = self._fitted("references_")
         self._refuse_if_large()
         moved = type(self)(**self.get_params())
-        moved._keep(self.views_.for_any_domain(), self.settings_, self.training_hashes_)
+        moved._keep(self.embedder_.for_any_domain(), self.settings_, self.training_hashes_)
         shapes = references.graphs.structure_only()
-        moved._refer_to(moved.views_.evidence(shapes, progress=self.verbose), mixed=True)
+        moved._refer_to(moved.embedder_.evidence(shapes, progress=self.verbose), mixed=True)
         return moved
 
     def add_references(self, graphs: Any) -> Self:
@@ -143,7 +143,7 @@ class ReferenceDetector(BaseEstimator):
         self._refuse_if_large()
         ids = new_ids(evidence.graphs.ids, set(self.references_.graphs.ids))
         evidence = replace(evidence, graphs=replace(evidence.graphs, ids=ids))
-        self._refer_to(join_evidence([self.references_, evidence]), mixed=self.scorer_.mixed)
+        self._refer_to(join_profiled([self.references_, evidence]), mixed=self.scorer_.mixed)
         return self
 
     def remove_references(self, ids: Sequence[str]) -> Self:
@@ -161,17 +161,17 @@ class ReferenceDetector(BaseEstimator):
 
     def score_variants(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
         """The paper's scoring rules side by side: graph, text, fusion, vmf, sms, fixed, glass (tab:scoring)."""
-        from graphglass.detector.variants import paper_variants
+        from graphglass.embedding.scoring_rules import paper_variants
 
-        return paper_variants(self._evidence(graphs), self.references_, self.views_.slices, self.settings_.k)
+        return paper_variants(self._evidence(graphs), self.references_, self.embedder_.slices, self.settings_.k)
 
     def channel_embeddings(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
         """Unit rows of every spherical code, by name such as ``graph:64``."""
-        return dict(self._fitted("views_").evidence(graph_set(graphs)).codes)
+        return dict(self._fitted("embedder_").evidence(graph_set(graphs)).codes)
 
     def encoder_fingerprint(self) -> str:
         """sha256 over the frozen encoders: codes are comparable only between detectors that share it."""
-        views: Views = self._fitted("views_")
+        views: Embedder = self._fitted("embedder_")
         return views.fingerprint
 
     def training_hashes(self) -> frozenset[str]:
@@ -183,18 +183,18 @@ class ReferenceDetector(BaseEstimator):
 
     # What follows is shared by fit, load and the reference operations.
 
-    def _keep(self, views: Views, settings: Settings, hashes: frozenset[str]) -> None:
-        self.views_, self.settings_, self.training_hashes_ = views, settings, hashes
+    def _keep(self, views: Embedder, settings: Settings, hashes: frozenset[str]) -> None:
+        self.embedder_, self.settings_, self.training_hashes_ = views, settings, hashes
         self.history_ = views.graph.history
 
     def _refer_to(
         self,
-        references: Evidence | LargeReferences,
+        references: ProfiledGraphs | LargeReferences,
         *,
         mixed: bool = False,
         scorer: ReferenceScorer | None = None,
     ) -> None:
-        if isinstance(references, Evidence) and scorer is None and len(references) > SAMPLE:
+        if isinstance(references, ProfiledGraphs) and scorer is None and len(references) > SAMPLE:
             whole = references
             references = index_references((whole[part] for part in chunks(len(whole))), len(whole), self.settings_.k)
         large = references if isinstance(references, LargeReferences) else None
@@ -202,7 +202,7 @@ class ReferenceDetector(BaseEstimator):
         sample = replace(sample, graphs=sample.graphs.without_labels())
         self.references_ = sample.structure_only() if mixed else sample
         self.scorer_ = scorer or ReferenceScorer.fit(
-            self.references_, self.settings_, self.views_.slices, mixed=mixed, large=large
+            self.references_, self.settings_, self.embedder_.slices, mixed=mixed, large=large
         )
         self.decision_scores_ = self.scorer_.reference_scores
         self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
@@ -222,8 +222,8 @@ class ReferenceDetector(BaseEstimator):
                 "instead (with_references, or `glass references MODEL replace`)."
             )
 
-    def _evidence(self, graphs: Any) -> Evidence:
-        views: Views = self._fitted("views_")
+    def _evidence(self, graphs: Any) -> ProfiledGraphs:
+        views: Embedder = self._fitted("embedder_")
         queries = graph_set(graphs).without_labels()
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
@@ -233,11 +233,11 @@ class ReferenceDetector(BaseEstimator):
         self.scorer_.check_schema(queries)
         return views.evidence(queries, progress=self.verbose)
 
-    def _score(self, queries: Evidence) -> NDArray[np.float64]:
+    def _score(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
         return self.scorer_.scores(queries)
 
     def _fitted(self, name: str) -> Any:
-        if hasattr(self, "views_") and not hasattr(self, name):
+        if hasattr(self, "embedder_") and not hasattr(self, name):
             raise NotFittedError("This GLASS has encoders and no references. Give it normal graphs: with_references.")
         if not hasattr(self, name):
             raise NotFittedError("This GLASS is not fitted yet. Call fit with normal graphs, or load a saved model.")

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.channel import Channel
+from graphglass.channels.codes import SphereChannel
+from graphglass.channels.default_channels import default_channels, default_weights
+from graphglass.channels.fusion import Fusion, fit_fusion
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.reliability import fixed_weights, reliability_weights
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.settings import Settings
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.scoring.channel import Channel
-from graphglass.scoring.default_channels import default_channels, default_weights
-from graphglass.scoring.evidence import Evidence
-from graphglass.scoring.fusion import Fusion, fit_fusion
-from graphglass.scoring.reliability import fixed_weights, reliability_weights
-from graphglass.scoring.sphere_channels import SphereChannel
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class ReferenceScorer:
     @classmethod
     def fit(
         cls,
-        references: Evidence,
+        references: ProfiledGraphs,
         settings: Settings,
         slices: Sequence[int],
         *,
@@ -109,11 +109,11 @@ class ReferenceScorer:
                 "Read both with the same options, or give the detector references of this kind."
             )
 
-    def contributions(self, queries: Evidence) -> dict[str, NDArray[np.float64]]:
+    def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every query; they sum to it."""
         return self.fusion.contributions({channel.name: channel.distances(queries)[0] for channel in self.channels})
 
-    def scores(self, queries: Evidence) -> NDArray[np.float64]:
+    def scores(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
         """Anomaly scores (eq:fixedscore under the paper's scorers)."""
         return sum_of(self.contributions(queries))
 

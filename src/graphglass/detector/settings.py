@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from graphglass.embedding.network.schema import Normalisation
+from graphglass.embedding.training.config import TrainingConfig
 from graphglass.errors import ParameterError
-from graphglass.network.schema import Normalisation
-from graphglass.training.config import TrainingConfig
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from graphglass.detector.estimator import GLASS
+from graphglass.detector.glass import GLASS
 
 
 class GLASSOutlierDetector(OutlierMixin, BaseEstimator):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sys
 import tempfile
 import zlib
 from hashlib import sha256
@@ -16,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.rejects import logger
+from graphglass.graphs.readers.rejects import logger
+from graphglass.storage.cache_folder import cache_root
 
 VERSION = 1
 _COLUMNS = (
@@ -24,17 +23,6 @@ _COLUMNS = (
     "attributes", "edge_labels", "node_names", "removed",
 )  # fmt: skip
 _WORTHWHILE = 4 << 20  # bytes of text below which parsing is as fast as the cache
-
-
-def cache_root() -> Path:
-    """Where parsed datasets are kept: ``GRAPHGLASS_CACHE``, or the platform's cache folder."""
-    if given := os.environ.get("GRAPHGLASS_CACHE"):
-        return Path(given).expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "graphglass"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "graphglass" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "graphglass"
 
 
 def source_key(path: Path) -> str | None:

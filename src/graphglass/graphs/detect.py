@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.errors import FormatError, SchemaError
-from graphglass.graphs.options import ReadOptions
-from graphglass.graphs.smiles import delimiter, smiles_column
-from graphglass.graphs.text_source import text_lines
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.smiles import delimiter, smiles_column
+from graphglass.graphs.readers.text_source import text_lines
 from graphglass.wording import listing, setting
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from graphglass.errors import GraphError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.record import Record
-from graphglass.graphs.rejects import RejectLog
+from graphglass.graphs.readers.record import Record
+from graphglass.graphs.readers.rejects import RejectLog
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
 _BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}

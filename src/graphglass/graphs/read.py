@@ -14,9 +14,9 @@ from graphglass.errors import FormatError, GraphError, ParameterError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
-from graphglass.graphs.options import ReadOptions
-from graphglass.graphs.properties import PropertyNames
-from graphglass.graphs.rejects import ReadResult, RejectLog, logger
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.properties import PropertyNames
+from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
 
 
 def read_graphs(
@@ -140,7 +140,7 @@ def read_report(
     if function is None:
         raise FormatError(f"Format {name!r} reads files, found {type(source).__name__}.")
     module, _, attribute = function.rpartition(".")
-    graphs = getattr(import_module(f"graphglass.graphs.{module}"), attribute)(content, options)
+    graphs = getattr(import_module(f"graphglass.graphs.readers.{module}"), attribute)(content, options)
     return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphglass.errors import DataError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.tu import read_tu
+from graphglass.graphs.readers.tu import read_tu
 
 _LARGEST_DOWNLOAD = 512 << 20
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass import __version__
-from graphglass.atomic import write_whole
-from graphglass.detector.estimator import GLASS
+from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import Explanation
+from graphglass.detector.glass import GLASS
 from graphglass.errors import InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.report.charts import contribution_bars, loss_curve, score_distribution, sphere_map
 from graphglass.report.drawing import draw_graph
-from graphglass.scoring.calibration import conformal_p_values
 from graphglass.sphere.projection import SphereMap
+from graphglass.storage.atomic import write_whole
 from graphglass.wording import counted
 
 EXPLAINED = 5
@@ -61,7 +61,7 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
         f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
         f"{alpha:g}. Higher scores are more abnormal."
     )
-    encoder = detector.views_.text.fingerprint.name
+    encoder = detector.embedder_.text.fingerprint.name
     made_by = f"GraphGlass {__version__}, preset {detector.preset}, text encoder {encoder}."
     histogram = score_distribution(detector.decision_scores_, scores, threshold)
     plotted = sphere_map(plane.coordinates(references.codes), places, flagged, graphs.ids)

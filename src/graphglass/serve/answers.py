@@ -13,8 +13,8 @@ from graphglass.errors import InputError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.serve import schemas
 from graphglass.serve.drawings import drawing
-from graphglass.serve.limits import ServeLimits
-from graphglass.serve.reading import Share, check_size, read_molecules, read_request
+from graphglass.serve.request_graphs import Share, check_size, read_molecules, read_request
+from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service
 
 

@@ -22,11 +22,11 @@ from graphglass.serve import schemas
 from graphglass.serve.answers import add_request, explain_request, score_requests
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
+from graphglass.serve.counters import Metrics
 from graphglass.serve.guard import Guard
-from graphglass.serve.limits import ServeLimits
-from graphglass.serve.metrics import Metrics
 from graphglass.serve.problems import problem_response
-from graphglass.serve.reading import request_size
+from graphglass.serve.request_graphs import request_size
+from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service
 
 logger = logging.getLogger("graphglass.serve")

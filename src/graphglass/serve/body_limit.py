@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from graphglass.serve.limits import ServeLimits
 from graphglass.serve.problems import problem_response
+from graphglass.serve.request_limits import ServeLimits
 
 
 class BodyLimit:

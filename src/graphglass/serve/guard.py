@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from graphglass.serve.auth import allowed, host_of
-from graphglass.serve.metrics import Metrics
+from graphglass.serve.counters import Metrics
 from graphglass.serve.problems import problem_response
 
 logger = logging.getLogger("graphglass.serve")

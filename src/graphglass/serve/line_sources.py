@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from graphglass.atomic import write_whole
 from graphglass.errors import InputError
+from graphglass.storage.atomic import write_whole
 
 MOST_AT_ONCE = 256
 

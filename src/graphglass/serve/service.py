@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.artifacts.load import artifact_kind
-from graphglass.detector.estimator import GLASS
+from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import Explanation
-from graphglass.detector.persistence import KIND
-from graphglass.detector.summary_detector import SummaryDetector
+from graphglass.detector.glass import GLASS
+from graphglass.detector.saved_form import KIND
+from graphglass.embedding.network.schema import FeatureSchema
 from graphglass.errors import InputError, ServeError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.network.schema import FeatureSchema
-from graphglass.scoring.calibration import conformal_p_values
-from graphglass.serve.audit import record_change
+from graphglass.privacy.summary_detector import SummaryDetector
+from graphglass.serve.change_log import record_change
 from graphglass.sphere.projection import SphereMap
+from graphglass.storage.load import artifact_kind
 
 
 class Service:
@@ -39,7 +39,7 @@ class Service:
         if artifact_kind(path) == KIND:
             self.detector = GLASS.load(path)
             if summary is not None:
-                from graphglass.scoring.private_summary import PrivateSummary
+                from graphglass.privacy.summary import PrivateSummary
 
                 released = PrivateSummary.load(summary)
                 self.private = SummaryDetector.of(self.detector, released, source_prior=source_prior)
@@ -53,7 +53,7 @@ class Service:
 
     @property
     def views(self) -> Any:
-        return self.detector.views_ if self.detector is not None else self._summary.views
+        return self.detector.embedder_ if self.detector is not None else self._summary.views
 
     def score(self, graphs: GraphSet) -> NDArray[np.float64]:
         if self.detector is not None:

@@ -14,7 +14,7 @@ from graphglass.errors import GlassError, GraphError, SchemaError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.graphs.read import read_report
-from graphglass.scoring.martingale import DriftMartingale
+from graphglass.serve.drift import DriftMartingale
 from graphglass.serve.line_sources import Line
 from graphglass.serve.service import Service
 

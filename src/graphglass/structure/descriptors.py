@@ -9,11 +9,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.structure.aggregates import aggregate
-from graphglass.structure.components import component_of
-from graphglass.structure.cores import core_numbers
-from graphglass.structure.degrees import neighbour_degrees
-from graphglass.structure.motifs import bit_work, count_motifs, wedge_work
-from graphglass.structure.sampling import estimate_motifs
+from graphglass.structure.kernels.components import component_of
+from graphglass.structure.kernels.cores import core_numbers
+from graphglass.structure.kernels.degrees import neighbour_degrees
+from graphglass.structure.kernels.motifs import bit_work, count_motifs, wedge_work
+from graphglass.structure.kernels.sampling import estimate_motifs
 
 LTD_NAMES = (
     "degree", "neighbour_degree_min", "neighbour_degree_mean", "neighbour_degree_max", "neighbour_degree_std",

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from graphglass.channels.default_channels import FAMILY_WEIGHTS, default_weights, training_free_channels
+from graphglass.channels.fusion import Fusion, fit_fusion
+from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.scoring.default_channels import FAMILY_WEIGHTS, default_weights, training_free_channels
-from graphglass.scoring.evidence import Evidence
-from graphglass.scoring.fusion import Fusion, fit_fusion
 from graphglass.structure.profile import profile
 
 NAMES = [channel.name for channel in training_free_channels()]
@@ -42,8 +42,8 @@ def random_graphs(count: int, seed: int, *, density: float = 0.25, rich: bool = 
     return canonical_graph_set(sizes, src, dst, **extra)
 
 
-def evidence(graphs: GraphSet) -> Evidence:
-    return Evidence(graphs, profile(graphs), {})
+def evidence(graphs: GraphSet) -> ProfiledGraphs:
+    return ProfiledGraphs(graphs, profile(graphs), {})
 
 
 def channel(name: str):
@@ -51,12 +51,12 @@ def channel(name: str):
 
 
 @pytest.fixture(scope="module")
-def references() -> Evidence:
+def references() -> ProfiledGraphs:
     return evidence(random_graphs(40, 0))
 
 
 @pytest.fixture(scope="module")
-def queries() -> Evidence:
+def queries() -> ProfiledGraphs:
     return evidence(random_graphs(15, 1, density=0.5))
 
 
@@ -114,7 +114,7 @@ class TestEveryChannel:
         item.fit(references)
         graphs = references.graphs
         strange = replace(graphs, node_labels=graphs.node_labels + 1000)
-        far = item.distances(Evidence(strange, references.profile, {}))[0]
+        far = item.distances(ProfiledGraphs(strange, references.profile, {}))[0]
         near = item.distances(references)[0]
         assert np.isfinite(far).all()
         if name in {"pattern:labels", "pattern:lengths", "pattern:contrast"}:
@@ -149,7 +149,7 @@ def renumber(graphs: GraphSet, seed: int) -> GraphSet:
 def test_pattern_and_geometry_channels_ignore_how_coordinates_lie(references, queries):
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
 
-    def moved(part: Evidence) -> Evidence:
+    def moved(part: ProfiledGraphs) -> ProfiledGraphs:
         attributes = (part.graphs.attributes @ turn + 5).astype(np.float32)
         return replace(part, graphs=replace(part.graphs, attributes=attributes))
 
@@ -178,7 +178,7 @@ def test_dense_graphs_stand_out_among_sparse_references(references):
     left_out = {item.name: item.leave_one_out() for item in channels}
     fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True)
 
-    def scores(part: Evidence) -> np.ndarray:
+    def scores(part: ProfiledGraphs) -> np.ndarray:
         found = fusion.contributions({item.name: item.distances(part)[0] for item in channels})
         return np.sum(list(found.values()), axis=0)
 

@@ -1,0 +1,116 @@
+"""What nodes and edges are called before a Weisfeiler-Lehman refinement looks around."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.geometry import edge_lengths
+from graphglass.channels.tables.propagation import neighbour_mean
+from graphglass.graphs.attributes import attribute_columns
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.profile import LTD_NAMES
+
+CLUSTERING = LTD_NAMES.index("clustering")
+Names = tuple[NDArray[np.int64], NDArray[np.int64] | None]  # of nodes, of stored edge ends
+
+
+class Start(Protocol):
+    """Names of nodes and edge ends."""
+
+    cuts: NDArray[np.float64]  # what `fit` learned
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        """Learn where to cut continuous values into names."""
+
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
+        """None if the graphs lack what the names are made of."""
+
+
+class LabelStart:
+    """Node and edge labels as given; the degree where nodes have no label."""
+
+    cuts = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        pass
+
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
+        return node_names(evidence.graphs), evidence.graphs.edge_labels
+
+
+class ShapeStart:
+    """The bucket of a node's degree and clustering, whatever its label; edge labels as given."""
+
+    cuts = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        pass
+
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
+        degrees = np.diff(evidence.graphs.neighbour_offsets)
+        # Half-octaves, so that large degrees share a bucket.
+        bucket = np.floor(2 * np.log2(1 + degrees)).astype(np.int64)
+        clustering = evidence.profile.descriptors[:, CLUSTERING]
+        inside = np.digitize(clustering, (1e-9, 0.25, 0.5, 0.75, 1 - 1e-9))
+        return bucket * 8 + inside, evidence.graphs.edge_labels
+
+
+class LengthStart:
+    """Labels as given, and every edge named by its length in attribute space: the quantile bucket among references.
+
+    Lengths do not change when coordinates are moved or turned; in molecules they tell bond types apart.
+    """
+
+    def __init__(self, buckets: int) -> None:
+        self.buckets = buckets
+        self.cuts = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        self.cuts = quantile_cuts(edge_lengths(references.graphs), self.buckets)
+
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
+        graphs = evidence.graphs
+        if graphs.attributes is None:
+            return None
+        bucket = np.searchsorted(self.cuts, edge_lengths(graphs))
+        given = 0 if graphs.edge_labels is None else graphs.edge_labels
+        return node_names(graphs), bucket + self.buckets * (given + 1)
+
+
+class ContrastStart:
+    """A node's label and how far its attributes lie from the mean of its neighbours': the bucket among references."""
+
+    def __init__(self, buckets: int) -> None:
+        self.buckets = buckets
+        self.cuts = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        if references.graphs.attributes is not None:
+            self.cuts = quantile_cuts(contrast(references.graphs), self.buckets)
+
+    def names(self, evidence: ProfiledGraphs) -> Names | None:
+        graphs = evidence.graphs
+        if graphs.attributes is None:
+            return None
+        labels = np.zeros(graphs.node_count, np.int64) if graphs.node_labels is None else graphs.node_labels
+        return labels * self.buckets + np.searchsorted(self.cuts, contrast(graphs)), graphs.edge_labels
+
+
+def node_names(graphs: GraphSet) -> NDArray[np.int64]:
+    return np.diff(graphs.neighbour_offsets) if graphs.node_labels is None else graphs.node_labels
+
+
+def contrast(graphs: GraphSet) -> NDArray[np.float64]:
+    """Distance in attribute space of every node to the mean of its neighbours, 0 for an isolated node, (nodes,)."""
+    values = attribute_columns(graphs)
+    around = neighbour_mean(values, graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours)
+    return np.where(np.diff(graphs.neighbour_offsets) > 0, np.sqrt(((values - around) ** 2).sum(axis=1)), 0.0)
+
+
+def quantile_cuts(values: NDArray[np.float64], buckets: int) -> NDArray[np.float64]:
+    """The values that cut references into equal shares."""
+    return np.quantile(values, np.arange(1, buckets) / buckets) if len(values) else np.zeros(buckets - 1)

@@ -1,0 +1,81 @@
+"""What a table channel reads of a graph: a row of numbers, by a map that may learn its columns from the references."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile
+
+# Counts that range over orders of magnitude enter by their logarithm.
+LOGARITHMIC = ("nodes", "edges", "components", "triangles", "four_cycles", "motif_density", "core_max")
+
+
+class FeatureMap(Protocol):
+    """ProfiledGraphs to a table with one row per graph."""
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        """Learn the columns."""
+
+    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+        """(graphs, columns); no columns if the graphs lack what the map reads."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What `fit` learned."""
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """The inverse of `state`."""
+
+
+class FixedMap:
+    """A map with the same columns for every reference set."""
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        pass
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        pass
+
+
+class SizeMap(FixedMap):
+    """log nodes, log edges."""
+
+    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+        graphs = evidence.graphs
+        return np.stack([np.log(graphs.sizes), np.log1p(graphs.edge_counts)], axis=1)
+
+
+class StructureMap(FixedMap):
+    """Graph aggregates, mean, deviation and maximum of the node descriptors, and the spectral sketch."""
+
+    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+        return structure_table(evidence.profile)
+
+
+def structure_table(profile: StructureProfile) -> NDArray[np.float64]:
+    """The 17 + 27 + 11 structural columns of a graph."""
+    aggregates = profile.aggregates.copy()
+    counts = [AGGREGATE_NAMES.index(name) for name in LOGARITHMIC]
+    aggregates[:, counts] = np.log1p(aggregates[:, counts])
+    nodes = np.log1p(profile.descriptors)
+    offsets = profile.node_offsets
+    largest = np.maximum.reduceat(nodes, offsets[:-1], axis=0) if len(profile) else nodes
+    return np.concatenate([aggregates, *mean_and_deviation(nodes, offsets), largest, profile.sketch], axis=1)
+
+
+def mean_and_deviation(
+    nodes: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation of node columns over every graph."""
+    if len(offsets) == 1:
+        return nodes, nodes
+    sizes = np.diff(offsets)[:, None]
+    mean = np.add.reduceat(nodes, offsets[:-1], axis=0) / sizes
+    centred = nodes - np.repeat(mean, sizes[:, 0], axis=0)
+    return mean, np.sqrt(np.add.reduceat(centred * centred, offsets[:-1], axis=0) / sizes)

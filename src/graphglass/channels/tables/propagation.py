@@ -1,0 +1,97 @@
+"""Node labels and attributes after zero to three steps of averaging over neighbours, summarised per graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.feature_maps import mean_and_deviation, structure_table
+from graphglass.graphs.attributes import attribute_columns
+from graphglass.structure.profile import LTD_NAMES
+
+STEPS = 3
+VOCABULARY = 64  # labels with a column of their own; rarer ones share one
+SHAPE = [LTD_NAMES.index(name) for name in ("degree", "clustering", "core")]
+
+
+class PropagatedMap:
+    """Structure columns beside mean, deviation and neighbour correlation of propagated node features.
+
+    A node starts as its degree, clustering and core number, its label (one column each) and its attributes,
+    standardised over the nodes of the references. The correlation with the neighbours' mean says whether like sits
+    beside like.
+    """
+
+    def __init__(self) -> None:
+        self._labels = np.zeros(0, np.int64)
+        self._centre = np.zeros(0)
+        self._spread = np.ones(0)
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        graphs = references.graphs
+        self._labels, self._centre, self._spread = np.zeros(0, np.int64), np.zeros(0), np.ones(0)
+        if graphs.node_labels is not None:
+            labels, counts = np.unique(graphs.node_labels, return_counts=True)
+            self._labels = np.sort(labels[np.argsort(-counts, kind="stable")[:VOCABULARY]])
+        if graphs.attributes is not None:
+            values = attribute_columns(graphs)
+            self._centre, spread = values.mean(axis=0), values.std(axis=0)
+            self._spread = np.where(spread > 1e-9, spread, 1.0)
+
+    def nodes(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+        """The features every node starts with, (nodes, columns)."""
+        graphs = evidence.graphs
+        parts = [np.log1p(evidence.profile.descriptors[:, SHAPE])]
+        if graphs.node_labels is not None:
+            column = np.searchsorted(self._labels, graphs.node_labels).clip(max=len(self._labels) - 1)
+            column = np.where(self._labels[column] == graphs.node_labels, column, len(self._labels))
+            parts.append(np.eye(len(self._labels) + 1)[column])
+        if graphs.attributes is not None:
+            parts.append((attribute_columns(graphs) - self._centre) / self._spread)
+        return np.concatenate(parts, axis=1)
+
+    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+        graphs = evidence.graphs
+        offsets = graphs.node_offsets
+        start = self.nodes(evidence)
+        mean, deviation = mean_and_deviation(start, offsets)
+        columns = [structure_table(evidence.profile), mean, deviation]
+        current = start
+        for _ in range(STEPS):
+            current = neighbour_mean(current, offsets, graphs.neighbour_offsets, graphs.neighbours)
+            step_mean, step_deviation = mean_and_deviation(current, offsets)
+            product = mean_and_deviation(start * current, offsets)[0]
+            columns += [step_mean, step_deviation, product - mean * step_mean]
+        return np.concatenate(columns, axis=1)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {"labels": self._labels, "centre": self._centre, "spread": self._spread}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        self._labels, self._centre, self._spread = state["labels"], state["centre"], state["spread"]
+
+
+@njit(cache=True, nogil=True)
+def neighbour_mean(
+    values: NDArray[np.float64],
+    node_offsets: NDArray[np.int64],
+    neighbour_offsets: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+) -> NDArray[np.float64]:
+    """The mean over each node's neighbours; 0 for an isolated node."""
+    out = np.zeros_like(values)
+    for graph in range(len(node_offsets) - 1):
+        start = node_offsets[graph]
+        for node in range(start, node_offsets[graph + 1]):
+            first, last = neighbour_offsets[node], neighbour_offsets[node + 1]
+            for position in range(first, last):
+                other = start + neighbours[position]
+                for column in range(values.shape[1]):
+                    out[node, column] += values[other, column]
+            for column in range(values.shape[1]):
+                out[node, column] /= max(last - first, 1)
+    return out

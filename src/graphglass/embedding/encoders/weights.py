@@ -1,0 +1,99 @@
+"""Model directories: where an encoder's weights are on this machine, and which encoder reads them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from graphglass.embedding.encoders.text_encoder import TextEncoder
+from graphglass.errors import EncoderError, MissingExtraError
+
+_NETWORK_SECONDS = 10.0
+
+
+def load_local(name: str, *, download: bool = False, revision: str | None = None, **options: Any) -> TextEncoder:
+    """The encoder of a local directory or hub name: Qwen3 by its architecture, else sentence-transformers.
+
+    Parameters
+    ----------
+    download : bool
+        Fetch a hub name that is not on this machine. False never opens a connection.
+    revision : str or None
+        A commit, tag or branch of a hub name.
+    """
+    folder = find_weights(name, download=download, revision=revision)
+    try:
+        config = json.loads((folder / "config.json").read_text())
+    except (OSError, ValueError) as error:
+        raise EncoderError(f"{folder} must hold a readable config.json of a transformers model ({error}).") from error
+    if config.get("model_type") == "qwen3":
+        from graphglass.embedding.encoders.qwen3 import Qwen3Encoder
+
+        return Qwen3Encoder(folder, name=name, **options)
+    from graphglass.embedding.encoders.sentence_model import SentenceEncoder
+
+    return SentenceEncoder(folder, name=name, **options)
+
+
+def find_weights(name: str, *, download: bool = False, revision: str | None = None) -> Path:
+    """The directory that holds a model, looked up without network unless `download` is set.
+
+    Raises
+    ------
+    EncoderError
+        If the weights are not on this machine; the message says how to get them.
+    """
+    folder = Path(name) if Path(name).is_dir() else _snapshot(name, download, revision)
+    if not any(folder.glob("*.safetensors")):
+        raise EncoderError(
+            f"No weights in {folder}: expected *.safetensors beside config.json. "
+            f"If a download was interrupted, repeat it with: hf download {name}"
+        )
+    return folder
+
+
+def weights_digest(folder: Path) -> str:
+    """sha256 over the safetensors files of a directory, in the order of their names."""
+    digests = [_file_digest(path) for path in sorted(folder.glob("*.safetensors"))]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def revision_of(folder: Path) -> str:
+    """The commit of a hub snapshot, or ``local``."""
+    return folder.name if re.fullmatch(r"[0-9a-f]{40}", folder.name) else "local"
+
+
+def _snapshot(name: str, download: bool, revision: str | None) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise MissingExtraError(f"The encoder {name!r}", "qwen") from error
+    patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
+    try:
+        # The lookup on this machine comes first and opens no connection.
+        return Path(snapshot_download(name, revision=revision, local_files_only=True, allow_patterns=patterns))
+    except Exception as missing:
+        if not download:
+            raise EncoderError(
+                f"The weights of {name!r} are not on this machine. Get them with `hf download {name}`, "
+                f"or copy the model to a directory and give its path, or call load_encoder({name!r}, download=True)."
+            ) from missing
+    try:
+        found = snapshot_download(name, revision=revision, allow_patterns=patterns, etag_timeout=_NETWORK_SECONDS)
+        return Path(found)
+    except Exception as error:
+        raise EncoderError(
+            f"The weights of {name!r} could not be downloaded ({type(error).__name__}: {str(error)[:200]}). "
+            "On a machine without network, copy the model's directory and give its path."
+        ) from error
+
+
+def _file_digest(path: Path) -> str:
+    # The hub's cache names large files by their sha256; reading 16 GB again would only repeat its check.
+    if re.fullmatch(r"[0-9a-f]{64}", path.resolve().name):
+        return path.resolve().name
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

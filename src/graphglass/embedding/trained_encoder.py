@@ -1,0 +1,135 @@
+"""A trained encoder, and the embeddings it gives."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from graphglass.embedding.network.encoder import GraphEncoder
+from graphglass.embedding.network.features import GraphInputs, graph_inputs
+from graphglass.embedding.network.schema import FeatureSchema
+from graphglass.embedding.training.batches import budget_batches, costs
+from graphglass.embedding.training.config import TrainingConfig
+from graphglass.embedding.training.history import TrainingHistory
+from graphglass.errors import ArtifactError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.profile import StructureProfile
+
+_ENCODING_GRAPHS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEncoder:
+    """What training leaves behind.
+
+    Attributes
+    ----------
+    encoder : GraphEncoder
+        In evaluation mode: BatchNorm uses its running statistics, so a row does not depend on its batch.
+    schema : FeatureSchema
+    history : TrainingHistory
+    config : TrainingConfig
+    """
+
+    encoder: GraphEncoder
+    schema: FeatureSchema
+    history: TrainingHistory = field(default_factory=TrainingHistory)
+    config: TrainingConfig = field(default_factory=TrainingConfig)
+
+    @cached_property
+    def exact(self) -> GraphEncoder:
+        """The encoder in double precision: rounding that depends on the batch stays far below a float32 row."""
+        return copy.deepcopy(self.encoder).double().eval()
+
+    @property
+    def slices(self) -> tuple[int, ...]:
+        """Slice dimensions of the embeddings."""
+        return self.encoder.slices
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Weights and BatchNorm statistics as named arrays."""
+        return {name: value.detach().cpu().numpy().copy() for name, value in self.encoder.state_dict().items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the arrays, as plain values."""
+        return {
+            "slices": list(self.slices),
+            "schema": self.schema.to_json(),
+            "history": self.history.to_json(),
+            "config": self.config.to_json(),
+        }
+
+    @classmethod
+    def restore(cls, state: Mapping[str, NDArray[Any]], value: Mapping[str, Any]) -> TrainedEncoder:
+        """The encoder that :meth:`state` and :meth:`to_json` describe."""
+        schema = FeatureSchema.from_json(value["schema"])
+        config = TrainingConfig.from_json(value["config"])
+        encoder = new_encoder(schema, tuple(value["slices"]), config)
+        tensors = {name: torch.from_numpy(np.array(array)) for name, array in state.items()}
+        broken = sorted(name for name, array in tensors.items() if not bool(torch.isfinite(array).all()))
+        if broken:
+            raise ArtifactError(
+                f"The encoder weights {broken[0]!r} hold NaN or infinite values. Train the model again."
+            )
+        try:
+            encoder.load_state_dict(tensors)
+        except RuntimeError as error:
+            raise ArtifactError(f"The encoder weights do not fit the network they describe: {error}") from error
+        return cls(encoder.eval(), schema, TrainingHistory.from_json(value["history"]), config)
+
+
+def new_encoder(schema: FeatureSchema, slices: tuple[int, ...], config: TrainingConfig) -> GraphEncoder:
+    """An encoder with initial weights drawn from the configuration's seed; the global generators are left alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return GraphEncoder(
+            schema.input_width, slices, hidden=config.hidden, layers=config.layers, aggregation=config.aggregation
+        )
+
+
+def encode_graphs(
+    trained: TrainedEncoder, graphs: GraphSet, profile: StructureProfile, *, schema: FeatureSchema | None = None
+) -> dict[int, NDArray[np.float32]]:
+    """Unit rows of every graph per slice, {slice: float32 (graphs, slice)}.
+
+    A row depends on its graph alone, not on the other graphs or on the node order.
+
+    Parameters
+    ----------
+    trained, graphs, profile
+    schema : FeatureSchema, optional
+        How to read these graphs if not as the training graphs: a domain's view of an open schema
+        (:meth:`FeatureSchema.for_domain`).
+    """
+    inputs = graph_inputs(graphs, profile, schema or trained.schema)
+    rows = {size: np.zeros((len(graphs), size), np.float32) for size in trained.slices}
+    with torch.inference_mode():
+        for chosen, batch in encoding_batches(inputs, trained.config):
+            for size, part in trained.exact(batch.double()).items():
+                rows[size][chosen] = part.cpu().numpy()
+    return rows
+
+
+def encoding_batches(inputs: GraphInputs, config: TrainingConfig) -> Iterator[tuple[NDArray[np.int64], GraphInputs]]:
+    """The graphs in order, cut by the edge budget."""
+    order = np.arange(len(inputs))
+    for chosen in budget_batches(order, costs(inputs), graphs=_ENCODING_GRAPHS, budget=config.edge_budget):
+        yield chosen, inputs.take(torch.from_numpy(chosen))
+
+
+def all_rows(encoder: GraphEncoder, inputs: GraphInputs, config: TrainingConfig) -> dict[int, Tensor]:
+    """Embeddings of all inputs with the running statistics, {slice: (graphs, slice)}."""
+    training = encoder.training
+    encoder.eval()
+    with torch.no_grad():
+        parts = [encoder(batch) for _, batch in encoding_batches(inputs, config)]
+    encoder.train(training)
+    return {size: torch.cat([part[size] for part in parts]) for size in encoder.slices}

@@ -1,0 +1,229 @@
+"""Parquet: a graph table (a row per graph, lists inside), or an edge table with an optional node table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from graphglass.errors import FormatError, SchemaError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.readers.csv_edges import read_node_table
+from graphglass.graphs.readers.edge_table import read_edge_table
+from graphglass.graphs.readers.flat import FlatGraphs
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.storage.atomic import replacing
+from graphglass.wording import listing
+
+GRAPH_COLUMNS = ("id", "nodes", "sources", "targets")
+_METADATA = b"graphglass"
+
+
+def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
+    """Either layout, told apart by its columns."""
+    table = read_parquet_table(path, options)
+    if set(GRAPH_COLUMNS) <= set(table.column_names):
+        return _read_graph_table(table, options)
+    if "graph_id" not in table.column_names:
+        raise SchemaError(
+            f"{path.name} is neither an edge table (graph_id, source, target) nor a graph table "
+            f"({', '.join(GRAPH_COLUMNS)}). Columns found: {listing(table.column_names)}."
+        )
+    return read_edge_table(table, read_node_table(options), options, first_row=1)
+
+
+def read_parquet_table(path: Path, options: ReadOptions) -> pa.Table:
+    """The table of a file whose unpacked size is within the limits."""
+    if not path.stat().st_size:
+        raise FormatError(f"{path.name} is empty (0 bytes); a Parquet file never is.")
+    try:
+        with pq.ParquetFile(path) as source:
+            facts = source.metadata
+            unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+            options.limits.check("max_file_bytes", unpacked, f"Unpacked bytes of {path.name}")
+            options.limits.check("max_edges", facts.num_rows, f"Rows of {path.name}")
+            return source.read()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise FormatError(f"{path.name} is not a readable Parquet file ({error}). It may be truncated.") from error
+
+
+def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
+    try:
+        facts = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
+        names = tuple(str(name) for name in facts.get("attribute_names", ()))
+        label_names = {int(code): str(name) for code, name in facts.get("label_names", {}).items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise FormatError(f"The table's own metadata cannot be read ({error}). Write it again.") from error
+    options.limits.check("max_graphs", table.num_rows, "Rows of the graph table")
+    table = _sound_rows(table, len(names), options)
+    counts = _numbers(table, "nodes")
+    flat = FlatGraphs(
+        ids=_ids(table),
+        positions=_numbers(table, "position"),
+        counts=counts,
+        edge_graph=np.repeat(np.arange(table.num_rows), _lengths(table, "sources")),
+        sources=_flattened(table, "sources", pa.int64(), -1),
+        targets=_flattened(table, "targets", pa.int64(), -1),
+        label_names=label_names,
+        attribute_names=names,
+        directed=False,
+    )
+    present = set(table.column_names)
+    if "label" in present:
+        flat.labels = table["label"].to_pylist()
+    if "node_labels" in present:
+        flat.node_labels = _flattened(table, "node_labels", pa.int64(), text_code(""))
+    if "edge_labels" in present:
+        flat.edge_labels = _flattened(table, "edge_labels", pa.int64(), text_code(""))
+    if "attributes" in present and names:
+        flat.attributes = _flattened(table, "attributes", pa.float32(), np.nan).reshape(-1, len(names))
+    if "node_names" in present:
+        values = table["node_names"].combine_chunks().flatten()
+        flat.node_names = np.asarray(pc.fill_null(values.cast(pa.string()), "").to_pylist(), dtype=np.str_)
+    return flat.build(options)
+
+
+def _sound_rows(table: pa.Table, width: int, options: ReadOptions) -> pa.Table:
+    """The rows whose lists fit together; the others are left out with a reason. Adds their number as `position`."""
+    counts, edges = _numbers(table, "nodes"), _lengths(table, "sources")
+    expected = {
+        "targets": edges, "edge_labels": edges, "node_labels": counts,
+        "node_names": counts, "attributes": counts * width,
+    }  # fmt: skip
+    found = {name: _lengths(table, name) for name in expected if name in table.column_names}
+    keep = np.ones(table.num_rows, bool)
+    seen: set[str] = set()
+    for row, name in enumerate(_ids(table)):
+        reason = "the id stands already in the table" if name in seen else None
+        seen.add(name)
+        for column, lengths in found.items():
+            if lengths[row] != expected[column][row]:
+                reason = reason or f"{column} has {lengths[row]} values, expected {expected[column][row]}"
+        reason = options.limits.graph_excess(int(counts[row]), int(edges[row])) or reason
+        if counts[row] < 1:
+            reason = "the graph has no nodes"
+        if reason is not None:
+            keep[row] = False
+            options.log.add(row + 1, name, reason)
+    numbered = table.append_column("position", pa.array(np.arange(1, table.num_rows + 1)))
+    return numbered if keep.all() else numbered.filter(pa.array(keep))
+
+
+def _ids(table: pa.Table) -> list[str]:
+    names = table["id"].cast(pa.string()).to_pylist()
+    return [f"row-{i + 1}" if name is None else name for i, name in enumerate(names)]
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
+    return pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
+
+
+def _lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
+    kind = table.schema.field(name).type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        raise SchemaError(f"The column {name!r} of a graph table holds lists, found {kind}.")
+    return pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy().astype(np.int64)
+
+
+def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: float) -> NDArray[Any]:
+    column = table[name].combine_chunks()
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    try:
+        values = pa.chunked_array([chunk.flatten().cast(kind) for chunk in chunks], kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise SchemaError(f"The column {name!r} of a graph table holds lists of {kind}: {error}.") from error
+    return pc.fill_null(values, pa.scalar(missing, kind)).to_numpy().copy()
+
+
+def write_parquet(graphs: GraphSet, path: str | Path, *, nodes: str | Path | None = None) -> None:
+    """Write graphs as Parquet; :func:`read_graphs` gives the same graphs.
+
+    Parameters
+    ----------
+    nodes : path, optional
+        Without it, `path` becomes a graph table: a row per graph, nothing lost. With it, `path` becomes an edge table
+        and `nodes` the node table, for tools that want flat rows.
+    """
+    if nodes is None:
+        with replacing(Path(path)) as temporary:
+            pq.write_table(_graph_table(graphs), temporary)
+        return
+    edges, rows = edge_tables(graphs)
+    # Both are complete before either takes its place.
+    with replacing(Path(path)) as one, replacing(Path(nodes)) as two:
+        pq.write_table(edges, one)
+        pq.write_table(rows, two)
+
+
+def _graph_table(graphs: GraphSet) -> pa.Table:
+    sources, targets, codes = graphs.edge_list()
+    local = graphs.node_offsets[graphs.node_graph[sources]]
+    edge_offsets = np.concatenate([[0], np.cumsum(graphs.edge_counts)])
+
+    def lists(values: NDArray[Any], offsets: NDArray[np.int64], kind: pa.DataType) -> pa.LargeListArray:
+        return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(values, kind))
+
+    columns: dict[str, Any] = {
+        "id": pa.array(list(graphs.ids), pa.string()),
+        "nodes": pa.array(graphs.sizes),
+        "sources": lists(sources - local, edge_offsets, pa.int32()),
+        "targets": lists(targets - local, edge_offsets, pa.int32()),
+    }
+    if graphs.labels is not None:
+        columns["label"] = pa.array(graphs.labels.tolist())
+    if graphs.node_labels is not None:
+        columns["node_labels"] = lists(graphs.node_labels, graphs.node_offsets, pa.int64())
+    if codes is not None:
+        columns["edge_labels"] = lists(codes, edge_offsets, pa.int64())
+    if graphs.attributes is not None:
+        width = graphs.attributes.shape[1]
+        columns["attributes"] = lists(graphs.attributes.ravel(), graphs.node_offsets * width, pa.float32())
+    if graphs.node_names is not None:
+        columns["node_names"] = lists(graphs.node_names.astype(object), graphs.node_offsets, pa.string())
+    facts = {
+        "version": 1,
+        "attribute_names": list(graphs.attribute_names),
+        "label_names": {str(code): name for code, name in graphs.label_names.items()},
+    }
+    return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(facts).encode()})
+
+
+def edge_tables(graphs: GraphSet) -> tuple[pa.Table, pa.Table]:
+    """The edge table and node table of a set, each edge once."""
+    sources, targets, codes = graphs.edge_list()
+    ids = np.asarray(graphs.ids, dtype=object)
+    node_graph = graphs.node_graph
+    local = np.arange(graphs.node_count) - graphs.node_offsets[node_graph]
+    names = local if graphs.node_names is None else graphs.node_names.astype(object)
+    edges = {
+        "graph_id": pa.array(ids[node_graph[sources]], pa.string()),
+        "source": pa.array(names[sources]),
+        "target": pa.array(names[targets]),
+    }
+    nodes = {"graph_id": pa.array(ids[node_graph], pa.string()), "node": pa.array(names)}
+    if codes is not None:
+        edges["label"] = _label_values(codes, graphs)
+    if graphs.node_labels is not None:
+        nodes["label"] = _label_values(graphs.node_labels, graphs)
+    if graphs.labels is not None:
+        nodes["graph_label"] = pa.array(graphs.labels[node_graph].tolist())
+    if graphs.attributes is not None:
+        for i, name in enumerate(graphs.attribute_names):
+            nodes[name] = pa.array(graphs.attributes[:, i])
+    return pa.table(edges), pa.table(nodes)
+
+
+def _label_values(codes: NDArray[np.int64], graphs: GraphSet) -> pa.Array:
+    """Codes, or the texts they stand for if all of them have one."""
+    distinct, places = np.unique(codes, return_inverse=True)
+    texts = [graphs.label_names.get(code) for code in distinct.tolist()]
+    if all(text is not None and text_code(text) == code for text, code in zip(texts, distinct.tolist(), strict=True)):
+        return pa.array(np.asarray(texts, dtype=object)[places] if texts else [], pa.string())
+    return pa.array(codes)

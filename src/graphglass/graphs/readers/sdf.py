@@ -1,0 +1,63 @@
+"""SDF: molecules as atom and bond tables with named values, separated by ``$$$$``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphglass.errors import GraphError, LimitError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.label_codes import typed_texts
+from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_mol_block, rdkit_chemistry
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.text_source import text_lines
+
+
+def read_sdf(path: Path, options: ReadOptions) -> GraphSet:
+    """Molecules are called by their title line, or by the value `id_column` names; `label_column` names the class.
+
+    Titles serve as ids only if all are there and different; otherwise molecules are called by the line they start at.
+    """
+    blocks = list(_blocks(path, options))
+    titles = [_value(block, options.id_column) for _, block in blocks]
+    lines = [line for line, _ in blocks]
+    named = options.id_column is not None or names_serve_as_ids(zip(lines, titles, strict=True), options.log)
+    labels = typed_texts([_value(block, options.label_column) or None for _, block in blocks])
+    records = options.records()
+    with rdkit_chemistry() as chemistry:
+        for (line, block), title, label in zip(blocks, titles, labels, strict=True):
+            name = title if named and title else f"line-{line}"
+            try:
+                molecule = parse_mol_block(chemistry, "\n".join(block))
+                records.add(molecule_record(molecule, line, name, label if options.label_column else None))
+            except GraphError as error:
+                options.log.add(line, name, str(error))
+    return records.build()
+
+
+def _blocks(path: Path, options: ReadOptions) -> Iterator[tuple[int, list[str]]]:
+    """The line each record starts at, and its lines."""
+    block: list[str] = []
+    start, size = 1, 0
+    for line, text in text_lines(path, options.limits):
+        if text.startswith("$$$$"):
+            yield start, block
+            block, start, size = [], line + 1, 0
+            continue
+        size += len(text)
+        if size > options.limits.max_record_bytes:
+            bound = f"{options.limits.max_record_bytes:,} bytes (max_record_bytes)"
+            raise LimitError(f"{path.name}: the molecule at line {start} is longer than {bound}.")
+        block.append(text)
+    if any(text.strip() for text in block):
+        yield start, block
+
+
+def _value(block: list[str], key: str | None) -> str:
+    """A named value of a record, or its title line."""
+    if key is None:
+        return block[0].strip() if block else ""
+    for place, text in enumerate(block[:-1]):
+        if text.startswith(">") and f"<{key}>" in text:
+            return block[place + 1].strip()
+    return ""

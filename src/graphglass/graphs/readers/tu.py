@@ -1,0 +1,248 @@
+"""The TU text format: NAME_A.txt, NAME_graph_indicator.txt and optional label files, in a folder or zip."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import FormatError, GraphError
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.columnar import cache_entry, load_entry, store_entry
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
+from graphglass.graphs.readers.archive import open_archive
+from graphglass.graphs.readers.number_table import read_numbers
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.rejects import ReadResult, RejectLog
+
+PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels")
+
+
+@dataclass(frozen=True)
+class TuFiles:
+    """The files of one TU dataset: its name, and how to open each part that exists."""
+
+    name: str
+    parts: dict[str, Callable[[], IO[bytes]]]
+    sizes: dict[str, int]
+
+    def numbers(
+        self, part: str, *, columns: int | None = None, dtype: type[np.number[Any]] = np.int64
+    ) -> NDArray[Any] | None:
+        if part not in self.parts:
+            return None
+        return read_numbers(self.parts[part], f"{self.name}_{part}.txt", columns=columns, dtype=dtype)
+
+
+@contextmanager
+def tu_files(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[TuFiles]:
+    """Find the parts of the TU dataset in a folder or zip. Files other than :data:`PARTS` are left alone."""
+    if path.is_dir():
+        members = {item.name: item for item in sorted(path.rglob("*.txt")) if item.is_file()}
+        sizes = {name: item.stat().st_size for name, item in members.items()}
+        yield _assemble(path, {name: _file_opener(item) for name, item in members.items()}, sizes, limits)
+        return
+    with open_archive(path, limits) as archive:
+        infos = {
+            PurePosixPath(info.filename).name: info
+            for info in archive.infolist()
+            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        }
+        sizes = {name: info.file_size for name, info in infos.items()}
+        yield _assemble(path, {name: _member_opener(archive, info) for name, info in infos.items()}, sizes, limits)
+
+
+def read_tu(path: str | Path, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
+    """The graphs of a TU folder or zip; ids are ``NAME-1``, ``NAME-2``, ... in the file's own numbering."""
+    return read_tu_report(path, strict=strict, limits=limits, cache=cache).graphs
+
+
+def read_tu_report(
+    path: str | Path, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True
+) -> ReadResult:
+    """As :func:`read_tu`, with the graphs that were left out.
+
+    Only a clean dataset is cached (:mod:`graphglass.graphs.columnar`), and only a set within `limits` is taken from
+    there.
+    """
+    place = Path(path)
+    entry = cache_entry(place) if cache else None
+    if entry is not None and (stored := load_entry(entry)) is not None and _within(stored, limits):
+        return ReadResult(stored)
+    with tu_files(place, limits) as files:
+        result = _read(files, RejectLog(strict), limits)
+    if entry is not None and not result.rejects:
+        store_entry(result.graphs, entry)
+    return result
+
+
+def read_tu_path(path: Path, options: ReadOptions) -> GraphSet:
+    result = read_tu_report(path, strict=options.log.strict, limits=options.limits, cache=options.cache)
+    options.log.entries.extend(result.rejects)
+    return result.graphs
+
+
+def _within(graphs: GraphSet, limits: Limits) -> bool:
+    width = 0 if graphs.attributes is None else graphs.attributes.shape[1]
+    listed = graphs.edge_counts + graphs.removed[:, :2].sum(axis=1)
+    return (
+        len(graphs) <= limits.max_graphs
+        and graphs.node_count <= limits.max_nodes
+        and int(listed.sum()) <= limits.max_edges
+        and width <= limits.max_attributes
+        and int(graphs.sizes.max(initial=0)) <= limits.max_nodes_per_graph
+        and int(listed.max(initial=0)) <= limits.max_edges_per_graph
+    )
+
+
+def _read(files: TuFiles, log: RejectLog, limits: Limits) -> ReadResult:
+    name = files.name
+    indicator = files.numbers("graph_indicator", columns=1)
+    edges = files.numbers("A", columns=2, dtype=np.int32)  # by far the largest part, and ids are small
+    assert indicator is not None  # _assemble has seen both files
+    assert edges is not None
+    indicator = np.ascontiguousarray(indicator[:, 0])
+    limits.check("max_nodes", len(indicator), f"Nodes of {name}")
+    limits.check("max_edges", len(edges), f"Edges of {name}")
+    labels = _graph_labels(files)
+    if not len(indicator):
+        raise FormatError(f"{name}_graph_indicator.txt is empty: the dataset has no nodes.")
+    if indicator.min() < 1:
+        line = int(np.argmax(indicator < 1)) + 1
+        raise FormatError(f"{name}_graph_indicator.txt line {line}: graphs count from 1, found {indicator[line - 1]}.")
+    graphs = max(int(indicator.max()), 0 if labels is None else len(labels))
+    limits.check("max_graphs", graphs, f"Graphs of {name}")
+    if labels is not None and len(labels) != graphs:
+        raise FormatError(
+            f"{name}_graph_labels.txt has {len(labels)} lines, "
+            f"but {name}_graph_indicator.txt names graphs up to {graphs}."
+        )
+    node_labels = _rows_of(files, "node_labels", len(indicator), "nodes")
+    attributes = _rows_of(files, "node_attributes", len(indicator), "nodes", np.float64)
+    edge_labels = _rows_of(files, "edge_labels", len(edges), "edges")
+    if attributes is not None:
+        limits.check("max_attributes", attributes.shape[1], f"Attributes per node of {name}")
+
+    _check_range(edges, len(indicator), name)
+    edges -= 1
+    graph_of = (indicator - 1).astype(np.int32)
+    if (np.diff(graph_of) < 0).any():  # the format asks for no order; rows of a graph must become neighbours
+        order = np.argsort(graph_of, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        edges, graph_of = place[edges], graph_of[order]
+        node_labels = None if node_labels is None else node_labels[order]
+        attributes = None if attributes is None else attributes[order]
+    counts = np.bincount(graph_of, minlength=graphs)
+    keep = np.ones(graphs, bool)
+    ids = [f"{name}-{i + 1}" for i in range(graphs)]
+
+    def reject(graph: int, line: int, reason: str) -> None:
+        if keep[graph]:
+            keep[graph] = False
+            log.add(line, ids[graph], reason)
+
+    for graph in np.flatnonzero(counts == 0):
+        reject(int(graph), int(graph) + 1, f"no node of {name}_graph_indicator.txt belongs to it, the graph is empty")
+    ends = graph_of[edges[:, 0]]
+    across = np.flatnonzero(ends != graph_of[edges[:, 1]])
+    for edge in across:
+        other = int(graph_of[edges[edge, 1]])
+        reason = f"{name}_A.txt line {edge + 1} joins {ids[ends[edge]]} to {ids[other]}; edges must stay inside a graph"
+        reject(int(ends[edge]), int(edge) + 1, reason)
+        reject(other, int(edge) + 1, reason)
+    listed = np.bincount(ends, minlength=graphs)
+    for graph in np.flatnonzero((counts > limits.max_nodes_per_graph) | (listed > limits.max_edges_per_graph)):
+        excess = limits.graph_excess(int(counts[graph]), int(listed[graph]))
+        reject(int(graph), int(graph) + 1, str(excess))
+    if attributes is not None:
+        with np.errstate(over="ignore"):
+            attributes = attributes.astype(np.float32)
+        for node in np.flatnonzero(~np.isfinite(attributes).all(axis=1)):
+            reason = f"{name}_node_attributes.txt line {node + 1} has a NaN or infinite value"
+            reject(int(graph_of[node]), int(node) + 1, reason)
+            attributes[node] = 0.0
+    inside = np.ones(len(edges), bool)
+    inside[across] = False
+    if not inside.all():
+        edges, edge_labels = edges[inside], None if edge_labels is None else edge_labels[inside]
+    filled = counts > 0
+    built = canonical_graph_set(
+        counts[filled],
+        edges[:, 0],
+        edges[:, 1],
+        ids=[identifier for identifier, some in zip(ids, filled, strict=True) if some],
+        labels=None if labels is None else labels[filled],
+        node_labels=None if node_labels is None else node_labels[:, 0],
+        attributes=attributes,
+        edge_labels=None if edge_labels is None else edge_labels[:, 0],
+    )
+    return log.result(built if keep[filled].all() else built[keep[filled]])
+
+
+def _graph_labels(files: TuFiles) -> NDArray[Any] | None:
+    """Raw class labels; a regression target stays a float."""
+    try:
+        values = files.numbers("graph_labels", columns=1)
+    except FormatError:
+        values = files.numbers("graph_labels", dtype=np.float64)
+    if values is None:
+        return None
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def _rows_of(
+    files: TuFiles, part: str, rows: int, what: str, dtype: type[np.number[Any]] = np.int64
+) -> NDArray[Any] | None:
+    values = files.numbers(part, dtype=dtype)
+    if values is not None and len(values) != rows:
+        raise FormatError(
+            f"{files.name}_{part}.txt has {len(values)} lines, but the dataset has {rows} {what}. "
+            "The files must have one line each; fetch the dataset again."
+        )
+    return values
+
+
+def _check_range(edges: NDArray[np.int32], nodes: int, name: str) -> None:
+    if edges.size and (edges.min() < 1 or edges.max() > nodes):
+        line = int(np.argmax(((edges < 1) | (edges > nodes)).any(axis=1)))
+        raise GraphError(
+            f"{name}_A.txt line {line + 1} joins nodes {edges[line, 0]} and {edges[line, 1]}, "
+            f"but {name}_graph_indicator.txt has nodes 1..{nodes}."
+        )
+
+
+def _assemble(
+    path: Path, members: dict[str, Callable[[], IO[bytes]]], sizes: dict[str, int], limits: Limits
+) -> TuFiles:
+    suffix = "_graph_indicator.txt"
+    names = sorted(member[: -len(suffix)] for member in members if member.endswith(suffix))
+    if len(names) != 1:
+        found = f"several datasets ({', '.join(names)})" if names else "none"
+        raise FormatError(
+            f"A TU dataset has one NAME_graph_indicator.txt and one NAME_A.txt; in {path.name} there is {found}. "
+            f"Files seen: {', '.join(sorted(members)[:8]) or 'no text files'}."
+        )
+    name = names[0]
+    parts = {part: members[f"{name}_{part}.txt"] for part in PARTS if f"{name}_{part}.txt" in members}
+    if "A" not in parts:
+        raise FormatError(f"{path.name} has {name}{suffix} but no {name}_A.txt, the list of edges.")
+    chosen = {part: sizes[f"{name}_{part}.txt"] for part in parts}
+    for part, size in chosen.items():
+        limits.check("max_file_bytes", size, f"Bytes of {name}_{part}.txt")
+    return TuFiles(name, parts, chosen)
+
+
+def _file_opener(path: Path) -> Callable[[], IO[bytes]]:
+    return lambda: path.open("rb")
+
+
+def _member_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    return lambda: archive.open(info)

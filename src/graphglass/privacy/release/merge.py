@@ -1,0 +1,57 @@
+"""One summary from the releases of several sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphglass.errors import ParameterError, PrivacyError
+from graphglass.privacy.release.statement import statement
+from graphglass.privacy.summary import PrivateSummary
+
+
+def merge(summaries: Sequence[PrivateSummary], *, disjoint: bool) -> PrivateSummary:
+    """Add up the releases of sites with disjoint graphs and subjects; the noise variances add up too.
+
+    Weighted by size, the noise of J equal sites is the square root of J times that of one central release.
+    This is post-processing: each graph keeps the promise of its own site.
+
+    Parameters
+    ----------
+    summaries : sequence of PrivateSummary
+        At least two, with the same public features and encoder.
+    disjoint : bool
+        The caller's declaration that no graph and no subject is in two sites. It is recorded; it cannot be
+        checked.
+    """
+    if len(summaries) < 2:
+        raise ParameterError("merge", "summaries", "at least two summaries", len(summaries))
+    if not disjoint:
+        raise PrivacyError(
+            "Sites that share graphs or subjects compose: their losses add up. Only disjoint sites can be merged; "
+            "declare that they are."
+        )
+    first = summaries[0]
+    for other in summaries[1:]:
+        if other.features.digest() != first.features.digest() or other.encoder != first.encoder:
+            raise PrivacyError("Summaries can be merged only if they share encoder and public features; these do not.")
+        if other.sites[0].grid_bits != first.sites[0].grid_bits:
+            raise PrivacyError("Summaries on different grids cannot be merged.")
+    sites = tuple(site for summary in summaries for site in summary.sites)
+    for name, values in (("release", [s.release for s in sites]), ("dataset", [s.collection for s in sites])):
+        if len(set(values)) != len(values):
+            raise PrivacyError(f"Two of the summaries are about the same {name}: they are not disjoint.")
+    same_prior = all(
+        (a.prior is None and first.prior is None)
+        or (a.prior is not None and first.prior is not None and np.array_equal(a.prior, first.prior))
+        for a in summaries
+    )
+    return PrivateSummary(
+        total=np.sum([summary.total for summary in summaries], axis=0, dtype=np.int64),
+        features=first.features,
+        sites=sites,
+        encoder=first.encoder,
+        statement=statement(sites, first.encoder),
+        prior=first.prior if same_prior else None,
+    )

@@ -1,0 +1,244 @@
+"""From private reference graphs to a summary that may be published."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import LedgerError, ParameterError, PrivacyError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.privacy.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
+from graphglass.privacy.release.fixed_point import MAX_ROWS
+from graphglass.privacy.release.ledger import Charge, Ledger
+from graphglass.privacy.release.mechanism import Mechanism, Sampler
+from graphglass.privacy.release.noise import discrete_gaussian
+from graphglass.privacy.release.noise_scale import check_epsilon_delta
+from graphglass.privacy.release.output import refuse_output, write_output
+from graphglass.privacy.release.statement import statement
+from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.terms import PrivacyTerms
+
+
+class ReleaseModel(Protocol):
+    """What a release needs of a model; a fitted detector has it."""
+
+    def channel_embeddings(self, graphs: GraphSet) -> dict[str, NDArray[Any]]:
+        """Unit rows per channel, (graphs, width) each."""
+
+    def encoder_fingerprint(self) -> str:
+        """Identifies everything the embeddings depend on."""
+
+    def training_hashes(self) -> frozenset[str]:
+        """Content hashes of the graphs the encoder was made from: trained on, or references whose labels it reads."""
+
+
+def release(
+    model: ReleaseModel,
+    references: GraphSet,
+    *,
+    ledger: Ledger,
+    dataset: str,
+    epsilon: float,
+    delta: float = 1e-5,
+    graphs_per_subject: int = 1,
+    features: JointFeatures | str = DEFAULT_KERNEL,
+    source: GraphSet | None = None,
+    release_id: str | None = None,
+    output: str | os.PathLike[str] | None = None,
+) -> PrivateSummary:
+    """Summarise private graphs under (epsilon, delta)-differential privacy (prop:private_summary), once per
+    release id.
+
+    The charge is on disk before noise is drawn. An error before the charge costs nothing and is meant for
+    the data holder's eyes only; a crash after it costs the budget.
+
+    Parameters
+    ----------
+    model : ReleaseModel
+        A detector whose encoders, the vocabulary of their input columns included, were fixed without the private
+        graphs: as it was trained, or with public references.
+    references : GraphSet
+        The private graphs. Their number becomes public.
+    ledger : Ledger
+    dataset : str
+        The account in the ledger that pays.
+    epsilon, delta : float
+        The promise of this release.
+    graphs_per_subject : int
+        The most graphs one protected subject owns; all of them are protected together.
+    features : JointFeatures or str
+        The public map, or the name of a kernel setting over the model's channels: ``fine``, ``paper`` or ``wide``, all
+        of one size and one noise (:data:`graphglass.privacy.joint_features.KERNELS`).
+    source : GraphSet, optional
+        Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
+    release_id : str, optional
+        Asking again with the same id returns the stored summary and draws nothing.
+    output : path, optional
+        Where to write the summary. A file that exists is never replaced, except by the release it already holds.
+
+    Raises
+    ------
+    InputError
+        If the output cannot be written or exists, before the charge.
+    ArtifactError
+        If the output cannot be written after all; the message says how to get the release, which the ledger keeps.
+    PrivacyError
+        If a reference graph is part of the model, or a release id is reused for something else or was never finished.
+    BudgetError
+        If the dataset has too little budget left.
+    """
+    return _release(
+        model, references, ledger, dataset, epsilon, delta, graphs_per_subject, features, source, release_id, output,
+        discrete_gaussian,
+    )  # fmt: skip
+
+
+def _release(
+    model: ReleaseModel,
+    references: GraphSet,
+    ledger: Ledger,
+    dataset: str,
+    epsilon: float,
+    delta: float,
+    graphs_per_subject: int,
+    features: JointFeatures | str,
+    source: GraphSet | None,
+    release_id: str | None,
+    output: str | os.PathLike[str] | None,
+    sampler: Sampler,
+) -> PrivateSummary:
+    check_epsilon_delta("release", epsilon, delta)
+    n = len(references)
+    if not 1 <= n <= MAX_ROWS or not 1 <= graphs_per_subject <= n:
+        raise ParameterError(
+            "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_ROWS}", (n, graphs_per_subject)
+        )
+    if not isinstance(features, JointFeatures):
+        features = default_features(model.channel_embeddings(references[0]), features)
+    mechanism = Mechanism(float(epsilon), float(delta), features.dimension, graphs_per_subject)
+    request: dict[str, Any] = {
+        "epsilon": mechanism.epsilon,
+        "delta": mechanism.delta,
+        "references": n,
+        "graphs_per_subject": graphs_per_subject,
+        "noise_scale": mechanism.scale,
+        "grid_bits": mechanism.bits,
+        "features": features.digest(),
+        "encoder": model.encoder_fingerprint(),
+        "source": None if source is None else _digest(source),
+    }
+    identifier = release_id or str(uuid.uuid4())
+    target = None if output is None else Path(output)
+    if (charge := ledger.find(identifier)) is not None:
+        return _stored(charge, identifier, dataset, request, target)
+    if target is not None:
+        refuse_output(target)
+    _refuse_overlap(model, references)
+    ledger.budget(dataset)
+    sampler(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
+    total = _exact_sum(model, references, features, mechanism)
+    prior = None if source is None else features(model.channel_embeddings(source)).mean(axis=0)
+
+    charge = ledger.charge(
+        dataset,
+        identifier,
+        mu_squared=mechanism.mu_squared,
+        total_variation=mechanism.total_variation,
+        request=request,
+    )
+    terms = PrivacyTerms(
+        epsilon=mechanism.epsilon,
+        delta=mechanism.delta,
+        delta_slack=mechanism.delta_slack,
+        references=n,
+        graphs_per_subject=graphs_per_subject,
+        noise_scale=mechanism.scale,
+        grid_bits=mechanism.bits,
+        dimension=mechanism.dimension,
+        release=identifier,
+        collection=ledger.collection(dataset),
+        ledger_sequence=charge.sequence,
+        ledger_head=charge.head,
+    )
+    summary = PrivateSummary(
+        total=mechanism.noisy_sum(total[None, :], sampler),
+        features=features,
+        sites=(terms,),
+        encoder=request["encoder"],
+        statement=statement((terms,), request["encoder"]),
+        prior=prior,
+    )
+    try:
+        ledger.complete(identifier, summary.to_bytes())
+    except LedgerError as error:
+        raise LedgerError(
+            f"{error} Release {identifier} was charged. If `glass private show` lists it as finished, its id returns "
+            "it; otherwise its budget is lost."
+        ) from error
+    if target is not None:
+        write_output(target, summary, repeated=False)
+    return summary
+
+
+def default_features(embeddings: Mapping[str, NDArray[Any]], kernel: str = DEFAULT_KERNEL) -> JointFeatures:
+    """A kernel setting over the model's share of the main channels, or over all its channels if it has none of them."""
+    main = tuple(channel for channel in MAIN_CHANNELS if channel[0] in embeddings)
+    every = tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items()))
+    return JointFeatures.of_kernel(kernel, main or every)
+
+
+def _exact_sum(
+    model: ReleaseModel, references: GraphSet, features: JointFeatures, mechanism: Mechanism
+) -> NDArray[np.int64]:
+    """Sum of the integer features, (P,).
+
+    Graph by graph: in a batch the last bits of one graph's embedding may depend on the size of its
+    neighbours in memory, and then replacing one graph would move more than one row.
+    """
+    total = np.zeros(features.dimension, np.int64)
+    for i in range(len(references)):
+        total += mechanism.grid(features(model.channel_embeddings(references[i])))[0]
+    return total
+
+
+def _digest(source: GraphSet) -> str:
+    """sha256 over the public graphs rather than their mean feature, whose last bits differ between machines."""
+    return hashlib.sha256("".join(sorted(source.content_hashes())).encode()).hexdigest()
+
+
+def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
+    trained = model.training_hashes()
+    shared = [
+        name for name, digest in zip(references.ids, references.content_hashes(), strict=True) if digest in trained
+    ]
+    if shared:
+        names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")
+        raise PrivacyError(
+            f"{len(shared)} of the reference graphs are part of the model ({names}): it was trained on them, or was "
+            "given them as references (with_references, `glass references MODEL replace`), whose labels decide which "
+            "columns the encoder reads. It would tell of them without noise. Release from the model as it was trained, "
+            "give it public references with these labels first, or leave these graphs out."
+        )
+
+
+def _stored(
+    charge: Charge, identifier: str, dataset: str, request: dict[str, Any], target: Path | None
+) -> PrivateSummary:
+    if charge.dataset != dataset or dict(charge.request) != request:
+        raise PrivacyError(f"Release id {identifier!r} belongs to another request. Choose a new id.")
+    if charge.artifact is None:
+        raise PrivacyError(
+            f"Release {identifier!r} was charged but never finished. Its budget is spent, because its noise may "
+            "have been drawn; use a new release id."
+        )
+    summary = PrivateSummary.from_bytes(charge.artifact)
+    if target is not None:
+        write_output(target, summary, repeated=True)
+    return summary

@@ -1,0 +1,64 @@
+"""Seeded, repeatable noise for benchmarks on public data. Never a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import ParameterError, PrivacyError
+from graphglass.privacy.release.noise_scale import gaussian_sigma
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedSummary:
+    """Means with pseudorandom noise that anyone who knows the seed can take away again; it cannot be written
+    as a release.
+
+    Attributes
+    ----------
+    means : float64 (draws, P)
+    sigma : float
+    """
+
+    means: NDArray[np.float64]
+    sigma: float
+
+    def scores(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """eq:dp_score of every query under every draw, (draws, n)."""
+        return -(self.means @ features.T)
+
+    def mixed(self, prior: NDArray[np.float64], references: int, n0: float = 32.0) -> SimulatedSummary:
+        """The draws shrunk toward a public mean (eq:dp_mix)."""
+        weight = references / (references + n0)
+        return SimulatedSummary((1.0 - weight) * prior + weight * self.means, self.sigma)
+
+    def save(self, *_: Any, **__: Any) -> NoReturn:
+        """Always refused."""
+        raise PrivacyError("A simulated summary protects nobody: its noise follows from a seed. Use release().")
+
+    to_bytes = save
+
+
+def simulate(
+    features: NDArray[np.float64], *, epsilon: float, seed: int, delta: float = 1e-5, draws: int = 10, sites: int = 1
+) -> SimulatedSummary:
+    """Benchmark-only draws of eq:dp_release over public reference features (n, P).
+
+    Parameters
+    ----------
+    epsilon : float
+        ``inf`` gives the summary without noise.
+    sites : int
+        J equal disjoint sites at fixed total n: noise grows by the square root of J.
+    """
+    if draws < 1 or sites < 1:
+        raise ParameterError("simulate", "draws and sites", "positive", (draws, sites))
+    mean = np.asarray(features, np.float64).mean(axis=0)
+    if epsilon == float("inf"):
+        return SimulatedSummary(np.repeat(mean[None, :], draws, axis=0), 0.0)
+    sigma = gaussian_sigma(epsilon, delta, len(features)) * sites**0.5
+    noise = np.random.default_rng(seed).standard_normal((draws, len(mean)))
+    return SimulatedSummary(mean + sigma * noise, sigma)

@@ -1,1 +1,0 @@
-"""Training-free channels: each compares graphs with the references by one kind of evidence."""

@@ -1,0 +1,151 @@
+"""Read an artifact directory, local or through fsspec, and refuse anything that is not exactly what was saved."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as from_safetensors
+
+from graphglass.errors import ArtifactError, MissingExtraError
+from graphglass.storage.atomic import replacing
+from graphglass.storage.cache_folder import cache_root
+from graphglass.storage.manifest import MANIFEST, MAPPED, Entry, Manifest, digest, file_digest
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A verified artifact: tensors, documents and files to map by role."""
+
+    manifest: Manifest
+    tensors: dict[str, dict[str, NDArray[Any]]]
+    documents: dict[str, Any]
+    files: dict[str, Path]
+
+
+def load_artifact(path: str | Path, kind: str) -> Artifact:
+    """Load and verify. ``path`` is a local directory or a URL that fsspec can read (``s3://``, ``memory://``, ...)."""
+    where = str(path).rstrip("/")
+    found = _read(where, MANIFEST)
+    while True:
+        try:
+            return _load(where, Manifest.from_json(found, kind=kind, where=where))
+        except ArtifactError:
+            # A save in the meantime removes the files of the manifest read before it; the new ones are whole.
+            newer = _read(where, MANIFEST)
+            if newer == found:
+                raise
+            found = newer
+
+
+def _load(where: str, manifest: Manifest) -> Artifact:
+    tensors: dict[str, dict[str, NDArray[Any]]] = {}
+    documents: dict[str, Any] = {}
+    files: dict[str, Path] = {}
+    for role, entry in manifest.entries.items():
+        if entry.file.endswith(MAPPED):
+            files[role] = _file(where, entry)
+            continue
+        content = _read(where, entry.file)
+        if len(content) != entry.bytes or digest(content) != entry.sha256:
+            raise _altered(where, entry, len(content))
+        try:
+            if entry.file.endswith(".safetensors"):
+                tensors[role] = _finite(from_safetensors(content), f"{where}/{entry.file}")
+            else:
+                documents[role] = json.loads(content)
+        except (SafetensorError, ValueError) as error:
+            raise ArtifactError(f"{where}/{entry.file} cannot be decoded: {error}.") from error
+    return Artifact(manifest, tensors, documents, files)
+
+
+def artifact_kind(path: str | Path) -> str:
+    """What a saved artifact holds, from its manifest alone."""
+    where = str(path).rstrip("/")
+    try:
+        return str(json.loads(_read(where, MANIFEST))["kind"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}).") from error
+
+
+def artifact_digest(path: str | Path) -> str:
+    """sha256 of a saved artifact's manifest, which changes whenever anything in it does."""
+    return digest(_read(str(path).rstrip("/"), MANIFEST))
+
+
+def _file(where: str, entry: Entry) -> Path:
+    """A verified file on this machine; one of a remote artifact is fetched into the user's cache once."""
+    try:
+        if "://" in where:
+            path = cache_root() / "artifacts" / f"{entry.sha256}{Path(entry.file).suffix}"
+            if not path.exists():
+                _fetch(f"{where}/{entry.file}", path)
+        else:
+            path = Path(where) / entry.file
+        size = path.stat().st_size
+        if size != entry.bytes or file_digest(path) != entry.sha256:
+            if "://" in where:
+                path.unlink()
+            raise _altered(where, entry, size)
+    except FileNotFoundError as error:
+        raise _missing(where, entry.file) from error
+    except OSError as error:
+        raise ArtifactError(f"{where}/{entry.file} cannot be read: {error}.") from error
+    return path
+
+
+def _fetch(url: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _open_url(url) as source, replacing(path) as temporary, temporary.open("wb") as target:
+        shutil.copyfileobj(source, target, 2**20)
+
+
+def _altered(where: str, entry: Entry, found: int) -> ArtifactError:
+    return ArtifactError(
+        f"{where}/{entry.file} is not what was saved: expected {entry.bytes} bytes with sha256 {entry.sha256}, "
+        f"found {found} bytes. The file was altered or truncated; restore it or save the artifact again."
+    )
+
+
+def _missing(where: str, name: str) -> ArtifactError:
+    return ArtifactError(
+        f"{where} has no {name}: it is not a saved artifact, or it is incomplete. Check the path or save it again."
+    )
+
+
+def _finite(group: dict[str, NDArray[Any]], where: str) -> dict[str, NDArray[Any]]:
+    for name, array in group.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ArtifactError(f"{where} holds NaN or infinite values in {name!r}. Fit and save the model again.")
+    return group
+
+
+def _read(where: str, name: str) -> bytes:
+    try:
+        if "://" in where:
+            return _read_url(f"{where}/{name}")
+        return (Path(where) / name).read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise _missing(where, name) from error
+    except OSError as error:
+        raise ArtifactError(f"{where}/{name} cannot be read: {error}.") from error
+
+
+def _read_url(url: str) -> bytes:
+    with _open_url(url) as file:
+        content: bytes = file.read()
+    return content
+
+
+def _open_url(url: str) -> Any:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingExtraError("Reading a model from a URL", "cluster") from error
+    return fsspec.open(url, "rb")

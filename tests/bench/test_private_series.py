@@ -1,0 +1,166 @@
+"""The private benchmark on generated datasets, and its scores recomputed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphglass.bench import private_series as private
+from graphglass.bench.figures import draw
+from graphglass.bench.private_scores import Features, averaged, density_scores, neighbour_scores
+from graphglass.bench.private_series import measure, private_jobs
+from graphglass.bench.private_tables import macro
+from graphglass.bench.records import Purpose, Results
+from graphglass.bench.runner import run_jobs
+from graphglass.bench.source_models import SourceEncoders
+from graphglass.bench.summary import short_tables
+from graphglass.bench.tables import tables
+from graphglass.detector import GLASS
+from graphglass.errors import BenchError, PrivacyError
+from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
+
+NAMES = [name for name, _ in MAIN_CHANNELS]
+
+
+def codes(rng: np.random.Generator, rows: int, shift: float = 0.0) -> dict[str, Any]:
+    found = {}
+    for view in ("graph", "text"):
+        base = rng.normal(size=(rows, 512)) + shift
+        for width in (64, 128, 256, 512):
+            part = base[:, :width]
+            found[f"{view}:{width}"] = (part / np.linalg.norm(part, axis=1, keepdims=True)).astype(np.float32)
+    return found
+
+
+@pytest.fixture
+def sides() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], Any]:
+    rng = np.random.default_rng(0)
+    usual, odd = codes(rng, 20), codes(rng, 9, 0.4)
+    queries = {name: np.concatenate([usual[name], odd[name]]) for name in usual}
+    return codes(rng, 30), codes(rng, 40), queries, np.arange(29) >= 20
+
+
+def test_neighbours_and_densities_by_hand(sides: Any) -> None:
+    _, references, queries, _ = sides
+    angles = [np.sort(np.arccos(np.clip(queries[n].astype(float) @ references[n].T, -1, 1)))[:, :5] for n in NAMES]
+    np.testing.assert_allclose(
+        neighbour_scores(queries, references, NAMES), np.mean([a.mean(axis=1) for a in angles], axis=0), atol=1e-6
+    )
+    for kernel in KERNELS:
+        features = JointFeatures.of_kernel(kernel)
+        kernels = [
+            np.exp(kappa * (queries[n].astype(float) @ references[n].T - 1)) for n in NAMES for kappa in features.kappas
+        ]
+        exact = density_scores(features, queries, references)
+        np.testing.assert_allclose(exact, -np.mean(kernels, axis=(0, 2)), atol=2e-5)
+    rows = Features.of(JointFeatures(frequencies=4096), references, references, queries)
+    sketch = rows.release(40, float("inf"), "x").scores(rows.queries)
+    assert np.abs(sketch[0] - density_scores(JointFeatures(), queries, references)).max() < 0.02
+
+
+def test_noise_is_seeded_by_condition_and_grows_with_sites(sides: Any) -> None:
+    source, references, queries, _ = sides
+    rows = Features.of(JointFeatures(), source, references, queries)
+    one, same, other = (rows.release(32, 4.0, place) for place in ("a", "a", "b"))
+    assert (one.means == same.means).all()
+    assert (one.means != other.means).any()
+    assert rows.release(32, 4.0, "a", sites=4).sigma == pytest.approx(2 * one.sigma)
+    exact = rows.references[:32].mean(axis=0)
+    assert np.std(one.means - exact) == pytest.approx(one.sigma, rel=0.05)
+    mixed = rows.mixed(one, 32)
+    for simulated in (one, mixed):
+        with pytest.raises(PrivacyError, match="protects nobody"):
+            simulated.save("summary")
+    np.testing.assert_allclose(mixed.means, 0.5 * rows.prior + 0.5 * one.means)
+
+
+def test_draws_are_averaged() -> None:
+    truth = np.array([False, False, True, True])
+    metrics = averaged(np.array([[0.0, 1.0, 2.0, 3.0], [3.0, 2.0, 1.0, 0.0]]), truth)
+    assert metrics["auroc"] == 50.0
+    assert metrics["auroc_sd"] == pytest.approx(np.std([100.0, 0.0], ddof=1))
+    assert "auroc_sd" not in averaged(np.array([[0.0, 1.0, 2.0, 3.0]]), truth)
+
+
+def test_every_condition_is_there(sides: Any) -> None:
+    source, references, queries, truth = sides
+    found = measure(source, references, queries, truth, "place")
+    assert {"source-nn", "target-nn", "target-nn n=32", "graph eps=4", "kappa=16 eps=4"} <= set(found)
+    for kernel in KERNELS:
+        wanted = {"exact", "source", "sketch", "eps=1", "eps=2", "eps=4", "eps=8", "eps=4 +source", "J=4 eps=4 +source"}
+        assert {f"{kernel} {name}" for name in wanted | {"n=8 eps=4", "n=8 eps=4 +source"}} <= set(found)
+    assert not [name for name in found if "n=64" in name]  # only 40 references
+    assert found == measure(source, references, queries, truth, "place")
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private, "factory", lambda name: lambda seed: GLASS(epochs=1, random_state=seed))
+
+
+def run(data: Any, folder: Path, cache: Path) -> int:
+    jobs = private_jobs(
+        data, ["IMDB-BINARY", "DD"], ["glass"], "minority", 1, sources=["mol"], encoders=SourceEncoders(cache)
+    )
+    results = Results.create(folder, Purpose("private", "minority"))
+    return run_jobs(jobs, results, data, progress=False, isolate=False)
+
+
+def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "r"
+    original, calls = private.measure, []
+
+    def breaks(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise BenchError("interrupted")
+        return original(*arguments)
+
+    monkeypatch.setattr(private, "measure", breaks)
+    with pytest.raises(BenchError, match="1 cells finished"):
+        run(data, folder, tmp_path / "c")
+    first = Results.open(folder).records()
+    assert run(data, folder, tmp_path / "c") == 1
+    assert run(data, folder, tmp_path / "c") == 0
+    records = Results.open(folder).records()
+    assert records[0] == first[0]
+    assert {record["cell"]["dataset"] for record in records} == {"DD", "IMDB-BINARY"}
+    for record in records:
+        assert record["counts"]["summarised"] == 24
+        assert record["metrics"]["auroc"] == record["variants"][f"{DEFAULT_KERNEL} eps=4"]["auroc"]
+        assert "private" in record["configuration"]
+        assert set(record["data"]) >= {"AIDS", "MUTAG", "NCI1"}
+    text = "\n".join(table.render() for table in tables(str(folder)))
+    for label in ("tab:dp_all", "tab:dp_modalities", "tab:dp_resolution", "tab:dp_extra", "66.8", "*mol → D&D, paper*"):
+        assert label in text
+    own = {("mol", r["cell"]["dataset"]): [r] for r in records}
+    mean = macro(own, "target-nn", "auroc")
+    expected = np.mean([record["variants"]["target-nn"]["auroc"] for record in records])
+    assert mean is not None
+    assert mean.mean == pytest.approx(expected)  # type: ignore[union-attr]
+    assert "auprc" not in "".join(table.title for table in tables(str(folder), metric="fpr95"))
+    (short,) = short_tables(folder)
+    assert "macro average" in short.title
+    assert {row.name for row in short.rows} >= {"target 5-NN", "summary, `paper` kernel"}
+    (picture,) = draw(folder, tmp_path / "f")
+    assert picture.stat().st_size > 10_000
+
+
+def test_embeddings_are_those_of_the_unadapted_source_model(data: Any, small: None, tmp_path: Path) -> None:
+    """Nothing is fitted on the target: its graphs are read alone and in any company to the same codes."""
+    encoders = SourceEncoders(tmp_path)
+    sources = {name: data.get(name)[:8].without_labels() for name in ("AIDS", "MUTAG")}
+    detector = encoders.fit_encoder(GLASS(epochs=1), sources)
+    target = data.get("PROTEINS").without_labels()
+    whole = detector.channel_embeddings(target)
+    alone = [detector.channel_embeddings(target[i]) for i in range(5)]
+    for name, rows in whole.items():
+        np.testing.assert_allclose(np.concatenate([one[name] for one in alone]), rows[:5], atol=1e-6)
+
+
+def test_other_methods_are_refused(data: Any) -> None:
+    with pytest.raises(BenchError, match="no encoder to summarise with"):
+        private_jobs(data, ["DD"], ["size-knn"], "minority", 1)

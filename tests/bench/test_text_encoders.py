@@ -1,0 +1,35 @@
+"""Text encoders side by side: records that say which encoder they are of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphglass.bench.records import Purpose, Results
+from graphglass.bench.runner import run_jobs
+from graphglass.bench.text_encoders import text_jobs
+from graphglass.errors import BenchError
+
+
+def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphglass.detector.settings.STEPS", 1)
+    results = Results.create(tmp_path, Purpose("text", "minority", False))
+    jobs = text_jobs(data, ["MUTAG"], ["glass"], ["numeric", "minilm"], "minority", 1)
+    assert run_jobs(jobs, results, data, progress=False) == 2
+    records = Results.open(tmp_path).records("glass")
+    assert [record["cell"]["encoder"] for record in records] == ["numeric", "minilm"]
+    for record in records:
+        assert "encoder" not in record["configuration"]
+        assert record["configuration"]["preset"] == "default"
+        assert set(record["variants"]) == {"graph", "text"}
+    assert run_jobs(jobs, results, data, progress=False) == 0
+    absent = text_jobs(data, ["MUTAG"], ["glass"], ["no such encoder"], "minority", 1)
+    with pytest.raises(BenchError, match="no such encoder"):
+        run_jobs(absent, results, data, progress=False)
+
+
+def test_a_method_without_text_is_refused(data: Any) -> None:
+    with pytest.raises(BenchError, match="reads no text"):
+        text_jobs(data, ["MUTAG"], ["size-knn"], ["numeric"], "minority", 1)

@@ -1,0 +1,40 @@
+"""Bags of patterns and their weighted Jaccard similarity, against counting by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass.channels.patterns.counts import count_keys, overlap, postings
+
+bags = st.lists(st.lists(st.integers(-5, 5), min_size=1, max_size=12), min_size=1, max_size=6)
+
+
+def counted(sets):
+    offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in sets])]).astype(np.int64)
+    return count_keys(offsets, np.concatenate([np.array(bag, np.int64) for bag in sets]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(bags, bags)
+def test_overlap_is_shared_over_united_counts(queries, references):
+    found = overlap(counted(queries), postings(counted(references)), 0, len(queries))
+    for i, one in enumerate(map(Counter, queries)):
+        for j, other in enumerate(map(Counter, references)):
+            expected = (one & other).total() / (one | other).total()
+            assert np.isclose(found[i, j], expected, atol=1e-6)
+
+
+def test_a_part_of_the_queries_gives_the_same_rows():
+    queries, references = counted([[1, 1, 2], [3], [2, 2, 9]]), postings(counted([[1, 2], [2, 2, 2]]))
+    whole = overlap(queries, references, 0, 3)
+    assert np.array_equal(overlap(queries, references, 1, 3), whole[1:])
+    assert whole[1].max() == 0
+
+
+def test_a_multiple_of_a_bag_is_not_the_bag():
+    found = overlap(counted([[1, 2, 1, 2]]), postings(counted([[1, 2]])), 0, 1)
+    assert np.isclose(found[0, 0], 0.5)

@@ -1,0 +1,96 @@
+"""The channel that reads what values attributes take."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from graphglass import read_graphs
+from graphglass.channels.default_channels import default_weights, training_free_channels
+from graphglass.channels.fusion import fit_fusion
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.attribute_values import AttributeMap, are_positions
+from graphglass.channels.tables.table_channel import settled
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.structure.profile import profile
+
+
+def evidence(graphs):
+    return ProfiledGraphs(graphs, profile(graphs), {})
+
+
+def attributed(count, seed, change=lambda values: values):
+    """Random trees whose nodes carry two amounts."""
+    generator = np.random.default_rng(seed)
+    graphs = []
+    for index in range(count):
+        tree = nx.random_labeled_tree(int(generator.integers(8, 20)), seed=seed * 1000 + index)
+        values = change(generator.normal(size=(len(tree), 2)))
+        for node, row in zip(tree, values, strict=True):
+            tree.nodes[node]["amount"], tree.nodes[node]["age"] = map(float, row)
+        graphs.append(tree)
+    return evidence(read_graphs(graphs))
+
+
+def test_columns_by_hand():
+    graphs = canonical_graph_set([3, 1], [0, 1], [1, 2], attributes=[[1.0], [2.0], [6.0], [5.0]])
+    found = AttributeMap().table(evidence(graphs))
+    assert found == pytest.approx(np.array([[3, (14 / 3) ** 0.5, 1, 6], [5, 0, 5, 5]]))
+
+
+def test_positions_in_space_have_no_values():
+    rng = np.random.default_rng(0)
+    steps = rng.normal(size=(30, 3))
+    chain = np.cumsum(1.5 * steps / np.linalg.norm(steps, axis=1, keepdims=True), axis=0)  # bonds of one length
+    molecule = canonical_graph_set([30], np.arange(29), np.arange(1, 30), attributes=chain)
+    assert are_positions(molecule)
+    columns = AttributeMap()
+    columns.fit(evidence(molecule))
+    assert columns.table(evidence(molecule)).shape == (1, 0)
+    restored = AttributeMap()
+    restored.restore(columns.state())
+    assert restored.table(evidence(molecule)).shape == (1, 0)
+    assert not are_positions(replace(molecule, attributes=rng.normal(size=(30, 3)).astype(np.float32)))
+    one_column = replace(molecule, attributes=molecule.attributes[:, :1], attribute_names=("x",))
+    assert not are_positions(one_column)
+
+
+@pytest.mark.parametrize("kind", ["level", "spread", "one node"])
+def test_the_default_hears_changed_values(kind):
+    def change(values):
+        if kind == "level":
+            return values + np.array([1.5, 0])
+        if kind == "spread":
+            return values * np.array([2.5, 1])
+        values[0, 0] += 8
+        return values
+
+    channels = training_free_channels()
+    references, normal, strange = attributed(120, 1), attributed(40, 2), attributed(40, 3, change)
+    for channel in channels:
+        channel.fit(references)
+    left_out = {channel.name: channel.leave_one_out() for channel in channels}
+    names = list(left_out)
+    rule = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=names)
+
+    def scores(queries):
+        distances = {channel.name: channel.distances(queries)[0] for channel in channels}
+        return np.sum(list(rule.contributions(distances).values()), axis=0)
+
+    truth = np.repeat([0, 1], 40)
+    assert roc_auc_score(truth, np.concatenate([scores(normal), scores(strange)])) > 0.9
+
+
+def test_flags_are_no_positions():
+    """Between the sides of a bipartite graph all edges have one length; the columns are still values."""
+    count = 40
+    sides = (np.arange(count) % 2)[:, None] == np.arange(2)
+    ends = np.arange(count), (np.arange(count) + 1) % count
+    ring = canonical_graph_set([count], *ends, attributes=sides.astype(float))
+    assert not are_positions(ring)
+
+
+def test_values_past_single_precision_stay_finite():
+    assert np.isfinite(settled(np.array([[1e300, -1e300, 2.5]]))).all()

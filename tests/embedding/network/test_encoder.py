@@ -1,0 +1,91 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass.embedding.network.encoder import GraphEncoder
+from graphglass.embedding.network.features import graph_inputs
+from graphglass.embedding.network.schema import fit_schema
+from graphglass.errors import ParameterError
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.structure.profile import profile
+
+
+def built(aggregation="sum"):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        encoder = GraphEncoder(256, (64, 128, 256, 512), aggregation=aggregation)
+        for layer in encoder.network.layers:
+            # Statistics of a trained network, not the initial zeros and ones.
+            layer.nn[1].running_mean.normal_()
+            layer.nn[1].running_var.uniform_(0.5, 4.0)
+    return encoder.eval()
+
+
+def relabelled(graphs, seed):
+    """The same graphs with their nodes in another order."""
+    random = np.random.default_rng(seed)
+    places = np.concatenate(
+        [start + random.permutation(size) for start, size in zip(graphs.node_offsets, graphs.sizes, strict=False)]
+    )
+    rows = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
+    inverse = np.argsort(places)
+    return canonical_graph_set(
+        graphs.sizes,
+        places[rows],
+        places[graphs.global_neighbours],
+        node_labels=graphs.node_labels[inverse],
+        attributes=graphs.attributes[inverse],
+    )
+
+
+def test_code_width_and_unit_rows(make_graphs):
+    graphs = make_graphs()
+    inputs = graph_inputs(graphs, profile(graphs), fit_schema(graphs, profile(graphs)))
+    encoder = built()
+    with torch.no_grad():
+        assert encoder.code(inputs).shape == (8, 267)
+        rows = encoder(inputs)
+    assert list(rows) == [64, 128, 256, 512]
+    for size, part in rows.items():
+        assert part.shape == (8, size)
+        assert torch.allclose(part.norm(dim=1), torch.ones(8), atol=1e-6)
+
+
+def test_missing_columns_are_zero_padding(make_graphs):
+    graphs = make_graphs(labels=[0, 1], attributes=2)
+    inputs = graph_inputs(graphs, profile(graphs), fit_schema(graphs, profile(graphs)))
+    wide = torch.zeros(len(inputs.features), 256)
+    wide[:, inputs.columns] = inputs.features
+    padded = replace(inputs, features=wide, columns=torch.arange(256))
+    encoder = built()
+    with torch.no_grad():
+        assert torch.allclose(encoder.code(inputs), encoder.code(padded), atol=1e-5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), aggregation=st.sampled_from(["sum", "mean"]), largest=st.integers(1, 60))
+def test_a_row_depends_on_its_graph_alone(make_graphs, seed, aggregation, largest):
+    graphs = make_graphs(count=5, seed=seed, labels=[0, 1, 4], attributes=2, largest=largest)
+    structure = profile(graphs)
+    schema = fit_schema(graphs, structure)
+    inputs = graph_inputs(graphs, structure, schema)
+    other = relabelled(graphs, seed)
+    moved = graph_inputs(other, profile(other), schema)
+    encoder = built(aggregation)
+    with torch.no_grad():
+        together, reordered = encoder(inputs), encoder(moved)
+        for index in range(len(graphs)):
+            alone = encoder(inputs.take(torch.tensor([index])))
+            for size in alone:
+                assert (alone[size][0] - together[size][index]).abs().max() <= 1e-6
+        for size in together:
+            assert (together[size] - reordered[size]).abs().max() <= 1e-6
+
+
+def test_unknown_aggregation_is_refused():
+    with pytest.raises(ParameterError, match="aggregation"):
+        GraphEncoder(128, (64,), aggregation="max")

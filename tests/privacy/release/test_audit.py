@@ -1,0 +1,44 @@
+"""The audit passes the real mechanism and catches noise that is short."""
+
+import numpy as np
+import pytest
+
+from graphglass.errors import ParameterError
+from graphglass.privacy.release.audit import audit
+from graphglass.privacy.release.noise import discrete_gaussian
+
+
+def short(factor, seed):
+    """Rounded Gaussian noise, smaller than asked for."""
+    rng = np.random.default_rng(seed)
+    return lambda scale, size: np.rint(rng.normal(0.0, scale / factor, size)).astype(np.int64)
+
+
+def test_the_real_sampler_passes():
+    result = audit(draws=20_000)
+    assert result.passed
+    assert result.mu_claimed == pytest.approx(0.92493, abs=1e-5)
+    assert result.mu_lower > 0.85 * result.mu_claimed
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("factor", [1.1, 2**0.5, 2.0])
+def test_planted_bugs_are_caught(factor, seed):
+    result = audit(sampler=short(factor, seed))
+    assert not result.passed
+    assert result.mu_lower <= factor * result.mu_claimed * 1.02
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_correct_noise_is_not_accused(seed):
+    assert audit(sampler=short(1.0, seed)).passed
+
+
+def test_a_bug_planted_in_the_real_sampler_is_caught():
+    result = audit(draws=10_000, sampler=lambda scale, size: discrete_gaussian(round(scale / 2**0.5), size))
+    assert not result.passed
+
+
+def test_too_few_draws_are_refused():
+    with pytest.raises(ParameterError):
+        audit(draws=10)

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from graphglass import GLASS
+from graphglass.errors import ArtifactError, InputError
+from graphglass.privacy.release.ledger import Ledger
+from graphglass.privacy.release.publish import release
+from graphglass.privacy.summary_detector import SummaryDetector
+
+
+@pytest.fixture(scope="module")
+def model(queries):
+    """A public model; the normals of the other fixtures are private to it."""
+    return GLASS(epochs=1).fit(queries)
+
+
+@pytest.fixture(scope="module")
+def summary(model, normals, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ledger")
+    ledger = Ledger.create(folder / "ledger.db")
+    ledger.grant("site", epsilon=8, delta=1e-5)
+    return release(model, normals, ledger=ledger, dataset="site", epsilon=8)
+
+
+def test_scores_come_from_the_summary_alone(model, summary, normals, tmp_path):
+    detector = SummaryDetector.of(model, summary)
+    scores = detector.decision_function(normals)
+    assert np.allclose(scores, summary.scores(model.channel_embeddings(normals)))
+    assert np.allclose(np.sum(list(detector.contributions(normals).values()), axis=0), scores)
+
+
+def test_saved_detector_holds_no_reference(model, summary, normals, tmp_path):
+    detector = SummaryDetector.of(model, summary)
+    detector.save(tmp_path / "released")
+    stored = b"".join(file.read_bytes() for file in (tmp_path / "released").iterdir())
+    for identifier in (*normals.ids, *model.references_.graphs.ids):
+        assert identifier.encode() not in stored
+    loaded = SummaryDetector.load(tmp_path / "released")
+    assert np.allclose(loaded.decision_function(normals), detector.decision_function(normals))
+    assert loaded.terms() == detector.terms()
+
+
+def test_the_wrong_model_or_a_missing_prior_is_refused(summary, model, normals):
+    with pytest.raises(ArtifactError, match="released with encoder"):
+        SummaryDetector.of(GLASS(epochs=1, random_state=9).fit(normals), summary)
+    with pytest.raises(ArtifactError, match="no source prior"):
+        SummaryDetector.of(model, summary, source_prior=True)
+    with pytest.raises(InputError, match="no graph to score"):
+        SummaryDetector.of(model, summary).decision_function(normals[:0])

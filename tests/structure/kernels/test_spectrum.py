@@ -1,0 +1,97 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass.graphs import canonical_graph_set
+from graphglass.structure import profile
+from graphglass.structure.kernels.components import component_of
+from graphglass.structure.kernels.quotient import quotient
+from graphglass.structure.kernels.spectrum import DENSE_CLASSES, iterate_graphs, sketch_graphs, whole_spectrum
+from graphglass.structure.kernels.tridiagonal import tridiagonal_eigenvalues
+
+NAMES = [
+    "one node", "two nodes", "no edges", "clique", "large clique", "star", "large star", "cycle", "large cycle",
+    "bipartite", "two cliques", "parts", "twelve parts", "random 500", "random 900", "tree 1200", "star-like 1000",
+    "grid 600", "path 700", "caveman", "regular", "hypercube",
+]  # fmt: skip
+
+
+def small(values):
+    """lambda_2 to lambda_9, the largest repeated past the end."""
+    return values[np.minimum(np.arange(1, 9), len(values) - 1)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_eigenvalues_equal_the_dense_solver(name, named, build, eigenvalues):
+    graph = named(name)
+    measured = profile(build(graph))
+    np.testing.assert_allclose(measured.sketch[0, :8], small(eigenvalues(graph)), atol=1e-6)
+    assert not measured.estimated[0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 40), st.floats(0, 1), st.integers(0, 2**20), st.integers(0, 6))
+def test_eigenvalues_of_random_graphs_with_twins(n, p, seed, copies):
+    graph = nx.gnp_random_graph(n, p, seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(copies):  # a copy of a node, joined to it or not, makes a twin
+        v, new = int(rng.integers(len(graph))), len(graph)
+        graph.add_edges_from([(new, u) for u in list(graph[v])] + ([(new, v)] if rng.random() < 0.5 else []))
+        graph.add_node(new)
+    edges = np.array(list(graph.edges)).reshape(-1, 2).astype(np.int64)
+    one = canonical_graph_set([len(graph)], edges[:, 0], edges[:, 1])
+    scale = np.array([graph.degree(v) for v in range(len(graph))], float)
+    inverse = np.divide(1, np.sqrt(scale), out=np.zeros_like(scale), where=scale > 0)
+    adjacency = nx.to_numpy_array(graph, nodelist=range(len(graph)))
+    expected = np.linalg.eigvalsh(np.diag((scale > 0) * 1.0) - inverse[:, None] * adjacency * inverse)
+    _, zeros = component_of(one.neighbour_offsets, one.neighbours)
+    _, _, *rest = quotient(one.neighbour_offsets, one.neighbours)
+    np.testing.assert_allclose(whole_spectrum(len(graph), zeros, *rest), expected, atol=1e-10)
+    np.testing.assert_allclose(profile(one).sketch[0, :8], small(expected), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["random 500", "random 900", "parts", "tree 1200"])
+def test_the_iterative_and_the_dense_route_agree(name, named, build, eigenvalues):
+    graphs = build(named(name))
+    sketch, estimated = np.zeros((1, 11)), np.zeros(1, np.bool_)
+    arrays = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
+    iterate_graphs(np.zeros(1, np.int64), *arrays, sketch, estimated)
+    np.testing.assert_allclose(sketch[0, :8], small(eigenvalues(named(name))), atol=1e-6)
+    assert not estimated[0]
+
+
+def test_zero_eigenvalues_count_the_components_exactly(named, build):
+    sketch = profile(build(named("parts"))).sketch[0]  # five cycles and two isolated nodes
+    assert (sketch[:6] == 0).all()
+    assert (sketch[6:8] > 1e-4).all()
+
+
+def test_a_graph_of_fewer_than_nine_nodes_repeats_its_largest_eigenvalue(build):
+    sketch = profile(build(nx.path_graph(4))).sketch[0]
+    np.testing.assert_allclose(sketch[:3], [0.5, 1.5, 2.0], atol=1e-12)
+    np.testing.assert_allclose(sketch[3:8], 2.0, atol=1e-12)
+    assert (profile(build(nx.empty_graph(1))).sketch == 0).all()
+
+
+def test_a_long_path_crosses_from_dense_to_iterative_without_a_step(build):
+    below, above = (profile(build(nx.path_graph(DENSE_CLASSES + d))).sketch[0, :8] for d in (0, 1))
+    exact = 1 - np.cos(np.arange(1, 9) * np.pi / (DENSE_CLASSES - 1))
+    np.testing.assert_allclose(below, exact, atol=1e-10)
+    np.testing.assert_allclose(above, 1 - np.cos(np.arange(1, 9) * np.pi / DENSE_CLASSES), atol=1e-8)
+
+
+def test_the_sketch_kernel_marks_large_quotients(named, build):
+    graphs = build(named("grid 600"), named("large star"))
+    large, estimated = np.zeros(2, np.bool_), np.zeros(2, np.bool_)
+    tables = np.ones((128, 1024)), np.ones((128, 1024))
+    arrays = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
+    sketch_graphs(np.arange(2), *arrays, *tables, 10**9, np.zeros((2, 11)), estimated, large)
+    assert large.tolist() == [True, False]  # 301 nodes, but a star has two classes
+
+
+def test_an_empty_matrix_writes_nothing():
+    memory = np.full(3, 7.0)
+    tridiagonal_eigenvalues(memory[1:1], memory[1:1])
+    assert memory.tolist() == [7.0, 7.0, 7.0]
