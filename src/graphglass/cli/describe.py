@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
-from graphglass.cli.output import refuse_unless_writable, write_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import InputError
+from graphglass.storage.output_file import refuse_unless_writable, write_file
 from graphglass.wording import counted
 
 if TYPE_CHECKING:

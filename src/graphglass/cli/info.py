@@ -25,8 +25,8 @@ def info(
 
     detector = GLASS.load(model)
     if plot is not None:
-        from graphglass.cli.output import refuse_unless_writable, write_file
         from graphglass.report.charts import standalone_loss_curve
+        from graphglass.storage.output_file import refuse_unless_writable, write_file
 
         refuse_unless_writable(plot, (".svg",))
         write_file(plot, standalone_loss_curve(detector.history_.loss).encode())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphglass.cli.output import refuse_unless_writable, write_file
+from graphglass.storage.output_file import refuse_unless_writable, write_file
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
 

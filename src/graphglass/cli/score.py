@@ -52,12 +52,12 @@ def score(
     Rows of the output file are in the order of the input.
     """
     from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.output import refuse_unless_writable
     from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import SUFFIXES, write_rows
     from graphglass.cluster.jobs import score_parts
     from graphglass.detector.glass import GLASS
     from graphglass.errors import InputError
+    from graphglass.storage.output_file import refuse_unless_writable
 
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
     if cluster is not None:
