@@ -81,11 +81,10 @@ def describe(
     format = format_of(output, format)  # noqa: A001
     if output is not None:
         refuse_unless_writable(output)
-    from graphglass.structure.columns import profile_columns
     from graphglass.structure.profile import profile
 
     read = reading.read(graphs[0])
-    measured = profile_columns(read.ids, profile(read, progress=True))
+    measured = profile(read, progress=True).columns(read.ids)
     columns = {name: values if name == "id" else values.tolist() for name, values in measured.items()}
     if format is Format.table:
         show(columns, rows if output is None else len(read), output)

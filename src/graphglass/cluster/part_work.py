@@ -20,7 +20,6 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 from graphglass.storage.atomic import replacing
 from graphglass.storage.load import artifact_digest
-from graphglass.structure.columns import profile_columns
 from graphglass.structure.profile import profile
 
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
@@ -63,7 +62,7 @@ def score_columns(graphs: GraphSet, model: str, digest: str) -> Columns:
 
 def describe_columns(graphs: GraphSet) -> Columns:
     """Ids, aggregates and spectral sketch of every graph."""
-    return profile_columns(graphs.ids, profile(graphs))
+    return profile(graphs).columns(graphs.ids)
 
 
 def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:

@@ -141,39 +141,22 @@ class GraphSet:
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> GraphSet: ...
     def __getitem__(self, key: Any) -> GraphSet:
         """Select graphs by integer (a set of one), slice, index array or boolean mask."""
-        if isinstance(key, int | np.integer):
-            if not -len(self) <= key < len(self):
-                raise IndexError(f"graph {key} of a set of {len(self)}")
-            key = np.array([key])
-        elif isinstance(key, slice):
-            key = np.arange(len(self))[key]
-        key = np.asarray(key)
-        if key.dtype == bool:
-            if key.shape != (len(self),):
-                raise IndexError(f"a mask over {len(self)} graphs must have that length, found shape {key.shape}")
-            key = np.flatnonzero(key)
-        if key.size == 0:
-            key = key.astype(np.int64)
-        if key.ndim != 1 or not np.issubdtype(key.dtype, np.integer):
-            raise IndexError(f"graphs are selected by integers or a mask, found dtype {key.dtype}, shape {key.shape}")
-        if key.size and (key.min() < -len(self) or key.max() >= len(self)):
-            raise IndexError(f"graph indices must lie in 0..{len(self) - 1}")
-        return self._take(np.where(key < 0, key + len(self), key).astype(np.int64))
+        return self._take(chosen_graphs(key, len(self)))
 
     def _take(self, chosen: NDArray[np.int64]) -> GraphSet:
         # Only what the chosen graphs hold is touched: taking one graph costs its own size, not the set's.
         sizes = self.node_offsets[chosen + 1] - self.node_offsets[chosen]
-        nodes = _ranges(self.node_offsets[chosen], sizes)
+        nodes = ranges(self.node_offsets[chosen], sizes)
         degrees = self.neighbour_offsets[nodes + 1] - self.neighbour_offsets[nodes]
-        ends = _ranges(self.neighbour_offsets[nodes], degrees)
+        ends = ranges(self.neighbour_offsets[nodes], degrees)
 
         def rows(value: NDArray[Any] | None, index: NDArray[np.int64]) -> Any:
             return None if value is None else value[index]
 
         return replace(
             self,
-            node_offsets=_offsets(sizes),
-            neighbour_offsets=_offsets(degrees),
+            node_offsets=offsets(sizes),
+            neighbour_offsets=offsets(degrees),
             neighbours=self.neighbours[ends],
             ids=tuple(self.ids[i] for i in chosen),
             labels=rows(self.labels, chosen),
@@ -261,8 +244,8 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         return np.concatenate(values)
 
     return GraphSet(
-        node_offsets=_offsets(np.concatenate([part.sizes for part in filled])),
-        neighbour_offsets=_offsets(np.concatenate([np.diff(part.neighbour_offsets) for part in filled])),
+        node_offsets=offsets(np.concatenate([part.sizes for part in filled])),
+        neighbour_offsets=offsets(np.concatenate([np.diff(part.neighbour_offsets) for part in filled])),
         neighbours=joined("neighbours"),
         ids=ids,
         labels=joined("labels"),
@@ -280,11 +263,32 @@ def _schema(part: GraphSet) -> tuple[bool, bool, tuple[str, ...]]:
     return part.node_labels is not None, part.edge_labels is not None, part.attribute_names
 
 
-def _offsets(lengths: ArrayLike) -> NDArray[np.int64]:
+def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Where pieces of these lengths start when they stand one after another, and where the last ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The integers of many half-open ranges, one after another."""
-    offsets = _offsets(lengths)
-    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    places = offsets(lengths)
+    return np.arange(places[-1]) + np.repeat(starts - places[:-1], lengths)
+
+
+def chosen_graphs(key: Any, count: int) -> NDArray[np.int64]:
+    """The indices that an integer, slice, index array or boolean mask selects of ``count`` graphs."""
+    if isinstance(key, int | np.integer):
+        key = np.array([key])
+    elif isinstance(key, slice):
+        key = np.arange(count)[key]
+    key = np.asarray(key)
+    if key.dtype == bool:
+        if key.shape != (count,):
+            raise IndexError(f"a mask over {count} graphs must have that length, found shape {key.shape}")
+        key = np.flatnonzero(key)
+    if key.size == 0:
+        key = key.astype(np.int64)
+    if key.ndim != 1 or not np.issubdtype(key.dtype, np.integer):
+        raise IndexError(f"graphs are selected by integers or a mask, found dtype {key.dtype}, shape {key.shape}")
+    if key.size and (key.min() < -count or key.max() >= count):
+        raise IndexError(f"graph indices must lie in 0..{count - 1}")
+    return np.where(key < 0, key + count, key).astype(np.int64)

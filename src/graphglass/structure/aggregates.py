@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+
+from graphglass.structure.kernels.compiled import Floats, kernel
 
 AGGREGATE_NAMES = (
     "nodes", "edges", "density", "components",
@@ -14,8 +14,8 @@ AGGREGATE_NAMES = (
 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def aggregate(descriptors: NDArray[np.float64], components: int, out: NDArray[np.float64]) -> None:
+@kernel
+def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     """Write the 17 aggregates of one graph in the order of :data:`AGGREGATE_NAMES`.
 
     Values are sorted before they are summed, so that the result is the same bit for bit in any node order.
@@ -57,8 +57,8 @@ def aggregate(descriptors: NDArray[np.float64], components: int, out: NDArray[np
     out[16] = core
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def ordered(table: NDArray[np.float64], column: int) -> NDArray[np.float64]:
+@kernel
+def ordered(table: Floats, column: int) -> Floats:
     """One column, sorted."""
     values = np.empty(len(table))
     for v in range(len(table)):
@@ -67,8 +67,8 @@ def ordered(table: NDArray[np.float64], column: int) -> NDArray[np.float64]:
     return values
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def quantile(values: NDArray[np.float64], p: float) -> float:
+@kernel
+def quantile(values: Floats, p: float) -> float:
     """The p-quantile of sorted values, by linear interpolation as NumPy's default."""
     position = p * (len(values) - 1)
     below = int(position)
@@ -77,8 +77,8 @@ def quantile(values: NDArray[np.float64], p: float) -> float:
     return values[below] + (position - below) * (values[below + 1] - values[below])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def total(values: NDArray[np.float64]) -> float:
+@kernel
+def total(values: Floats) -> float:
     """Sum from the first to the last."""
     result = 0.0
     for value in values:
@@ -86,8 +86,8 @@ def total(values: NDArray[np.float64]) -> float:
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def entropy(values: NDArray[np.float64]) -> float:
+@kernel
+def entropy(values: Floats) -> float:
     """Shannon entropy in nats of the histogram of sorted values."""
     n, result, run = len(values), 0.0, 0
     for i in range(n):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.structure.aggregates import aggregate
+from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.components import component_of
 from graphglass.structure.kernels.cores import core_numbers
 from graphglass.structure.kernels.degrees import neighbour_degrees
-from graphglass.structure.kernels.motifs import bit_work, count_motifs, wedge_work
-from graphglass.structure.kernels.sampling import estimate_motifs
+from graphglass.structure.kernels.motifs import bit_work, count_motifs, estimate_motifs, wedge_work
 
 LTD_NAMES = (
     "degree", "neighbour_degree_min", "neighbour_degree_mean", "neighbour_degree_max", "neighbour_degree_std",
@@ -21,15 +20,15 @@ LTD_NAMES = (
 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def describe_graphs(
-    chosen: NDArray[np.int64],
-    node_offsets: NDArray[np.int64],
-    neighbour_offsets: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
+    chosen: Counts,
+    node_offsets: Counts,
+    neighbour_offsets: Counts,
+    neighbours: Ends,
     limit: int,
-    descriptors: NDArray[np.float64],
-    aggregates: NDArray[np.float64],
+    descriptors: Floats,
+    aggregates: Floats,
     estimated: NDArray[np.bool_],
 ) -> None:
     """Write the node descriptors (eq:ltd) and the aggregates of the chosen graphs.
@@ -45,15 +44,15 @@ def describe_graphs(
             finish(indptr, neighbours, triangles, cycles, descriptors[first:last], aggregates[g])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def estimate_graphs(
-    chosen: NDArray[np.int64],
-    node_offsets: NDArray[np.int64],
-    neighbour_offsets: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
+    chosen: Counts,
+    node_offsets: Counts,
+    neighbour_offsets: Counts,
+    neighbours: Ends,
     limit: int,
-    descriptors: NDArray[np.float64],
-    aggregates: NDArray[np.float64],
+    descriptors: Floats,
+    aggregates: Floats,
 ) -> None:
     """:func:`describe_graphs` with estimated motif counts."""
     for g in chosen:
@@ -63,14 +62,14 @@ def estimate_graphs(
         finish(indptr, neighbours, triangles, cycles, descriptors[first:last], aggregates[g])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def finish(
-    indptr: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
+    indptr: Counts,
+    neighbours: Ends,
     triangles: NDArray[Any],
     cycles: NDArray[Any],
-    descriptors: NDArray[np.float64],
-    aggregates: NDArray[np.float64],
+    descriptors: Floats,
+    aggregates: Floats,
 ) -> None:
     """Write all descriptors and aggregates of one graph, given its motifs."""
     neighbour_degrees(indptr, neighbours, descriptors)

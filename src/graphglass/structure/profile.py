@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import GraphSet, chosen_graphs, offsets, ranges
 from graphglass.structure.aggregates import AGGREGATE_NAMES
 from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
+from graphglass.structure.kernels.compiled import announce_compilation
 from graphglass.structure.kernels.motifs import EXACT_WORK
 from graphglass.structure.kernels.rayleigh import probe_squares
 from graphglass.structure.kernels.schedule import run
 from graphglass.structure.kernels.spectrum import DENSE_CLASSES, SKETCH_NAMES, iterate_graphs, sketch_graphs
 
 __all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "join_profiles", "profile"]
+
+COUNTS = frozenset({"nodes", "edges", "components", "core_max"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,19 +62,20 @@ class StructureProfile:
 
     def __getitem__(self, key: Any) -> StructureProfile:
         """Select graphs by integer (a profile of one), slice, index array or boolean mask."""
-        if isinstance(key, int | np.integer):
-            if not -len(self) <= key < len(self):
-                raise IndexError(f"graph {key} of a profile of {len(self)}")
-            key = [key]
-        if not isinstance(key, slice):
-            key = np.asarray(key, dtype=None if np.size(key) else np.int64)
-        chosen = np.arange(len(self))[key]
+        chosen = chosen_graphs(key, len(self))
         sizes = np.diff(self.node_offsets)[chosen]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = np.arange(offsets[-1]) + np.repeat(self.node_offsets[chosen] - offsets[:-1], sizes)
+        rows = ranges(self.node_offsets[chosen], sizes)
         return StructureProfile(
-            offsets, self.descriptors[rows], self.aggregates[chosen], self.sketch[chosen], self.estimated[chosen]
+            offsets(sizes), self.descriptors[rows], self.aggregates[chosen], self.sketch[chosen], self.estimated[chosen]
         )
+
+    def columns(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Columns id, aggregates, sketch and estimated, in this order, as tables show them; counts are integers."""
+        columns: dict[str, Any] = {"id": list(ids)}
+        for name, values in zip(AGGREGATE_NAMES, self.aggregates.T, strict=True):
+            columns[name] = values.astype(np.int64) if name in COUNTS else values
+        columns |= dict(zip(SKETCH_NAMES, self.sketch.T, strict=True))
+        return columns | {"estimated": self.estimated}
 
 
 def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
@@ -81,8 +85,11 @@ def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
 
     Parameters
     ----------
-    progress
-        Show a progress bar on standard error while graphs are measured, if it is a terminal.
+    graphs : GraphSet
+        The graphs to measure; of directed graphs the undirected skeleton is measured.
+    progress : bool, default False
+        Report on standard error: a progress bar on a terminal, one line elsewhere, and one line before kernels are
+        compiled for the first time on a machine.
     """
     return measure(graphs, EXACT_WORK, progress=progress)
 
@@ -108,6 +115,7 @@ def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> Structur
         if large[chosen].any():
             iterate_graphs(chosen[large[chosen]], nodes, neighbour_offsets, neighbours, sketch, estimated)
 
+    announce_compilation(describe_graphs, show=progress)
     # What a graph costs, roughly: a dense eigenproblem while it is small, then its edges.
     sizes = graphs.sizes.astype(np.float64)
     costs = sizes * np.minimum(sizes, DENSE_CLASSES) ** 2 + 50.0 * graphs.edge_counts
@@ -120,6 +128,6 @@ def join_profiles(parts: Sequence[StructureProfile]) -> StructureProfile:
     sizes = np.concatenate([np.diff(part.node_offsets) for part in parts])
     rows = ("descriptors", "aggregates", "sketch", "estimated")
     return StructureProfile(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        offsets(sizes),
         *(np.concatenate([getattr(part, name) for part in parts]) for name in rows),
     )

@@ -1,8 +1,8 @@
 """The largest eigenvalues of a large sparse symmetric matrix with spectrum in [-1, 1].
 
 Chebyshev-filtered subspace iteration: a block of 16 vectors is multiplied by a polynomial that is large on the wanted
-end of the spectrum and small on the rest, made orthonormal and rotated to its Ritz vectors, until the values are
-settled. A block, unlike a single Krylov sequence, sees eigenvalues with their multiplicity; the known null vectors of
+end of the spectrum and small on the rest, made orthonormal and rotated to its Ritz vectors, until the values
+converge. A block, unlike a single Krylov sequence, sees eigenvalues with their multiplicity; the known null vectors of
 the Laplacian are kept out of it.
 
 A Ritz value theta of unit vector x with residual r = |Nx - theta x| lies within r of an eigenvalue, and the j largest
@@ -15,11 +15,8 @@ therefore linear in the edges of very large graphs, and the bound reached tells 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 
 BLOCK = 16
 TOLERANCE = 1e-8
@@ -30,9 +27,9 @@ MULTIPLY_ADDS = 2**31
 LEAST_STEPS = 64
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def largest_eigenvalues(
-    rows: Counts, columns: NDArray[np.int32], weights: Floats, null: Floats, start: Floats, wanted: int
+    rows: Counts, columns: Ends, weights: Floats, null: Floats, start: Floats, wanted: int
 ) -> tuple[Floats, float]:
     """The ``wanted`` (at most 9) largest eigenvalues outside the span of ``null``, downwards, and their error bound.
 
@@ -57,17 +54,17 @@ def largest_eigenvalues(
             rate = np.arccosh(max((top - centre) / radius, 1 + 1e-12))
             degree = min(max(int(np.log(2 * AMPLIFICATION) / rate), 2), HIGHEST_DEGREE, left)
             left -= degree
-            _interleave(block, flat)
+            _transpose(block, flat)
             # Rounding puts a little of the null vectors back, and they grow fastest: clear them in time.
             span = max(int(np.log(AMPLIFICATION) / np.arccosh((1 - centre) / radius)), 1)
             _filter(rows, columns, weights, null, flat, spare, centre, radius, degree, span)
-            _separate(flat, block)
+            _transpose(flat, block)
         _orthonormalise(null, block)
-        _interleave(block, flat)
+        _transpose(block, flat)
         _multiply(rows, columns, weights, flat, image)
         theta, rotation = _jacobi(_inner(flat, image))
         residual = _rotate(flat, image, theta, rotation)
-        _separate(flat, block)
+        _transpose(flat, block)
         bound = _error_bound(theta, residual, wanted)
         if bound < TOLERANCE or left <= 0:
             break
@@ -76,7 +73,7 @@ def largest_eigenvalues(
     return theta[:wanted], bound
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _error_bound(theta: Floats, residual: Floats, wanted: int) -> float:
     """Bound on the error of the wanted Ritz values, given all residual norms."""
     best = 0.0
@@ -91,10 +88,10 @@ def _error_bound(theta: Floats, residual: Floats, wanted: int) -> float:
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _filter(
     rows: Counts,
-    columns: NDArray[np.int32],
+    columns: Ends,
     weights: Floats,
     null: Floats,
     x: Floats,
@@ -132,7 +129,7 @@ def _filter(
                 x[i, b] = y[i, b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _clear(null: Floats, x: Floats) -> None:
     """Take the null vectors out of a block that holds a node per row."""
     dot = np.empty(BLOCK)
@@ -148,8 +145,8 @@ def _clear(null: Floats, x: Floats) -> None:
                 x[i, b] -= vector[i] * dot[b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _multiply(rows: Counts, columns: NDArray[np.int32], weights: Floats, x: Floats, out: Floats) -> None:
+@kernel
+def _multiply(rows: Counts, columns: Ends, weights: Floats, x: Floats, out: Floats) -> None:
     total = np.empty(BLOCK)
     for i in range(len(rows) - 1):
         for b in range(BLOCK):
@@ -162,35 +159,22 @@ def _multiply(rows: Counts, columns: NDArray[np.int32], weights: Floats, x: Floa
             out[i, b] = total[b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _interleave(block: Floats, flat: Floats) -> None:
-    """(16, n), a vector per row, to (n, 16), a node per row."""
-    for i in range(len(flat)):
-        for b in range(BLOCK):
-            flat[i, b] = block[b, i]
+@kernel
+def _transpose(source: Floats, into: Floats) -> None:
+    """Copy (16, n), a vector per row, to (n, 16), a node per row, or back."""
+    for i in range(len(into)):
+        for j in range(len(source)):
+            into[i, j] = source[j, i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _separate(flat: Floats, block: Floats) -> None:
-    for b in range(BLOCK):
-        for i in range(len(flat)):
-            block[b, i] = flat[i, b]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _project(onto: Floats, x: Floats) -> None:
-    """Take the part along unit vector ``onto`` out of ``x``."""
-    dot = _dot(onto, x)
+@kernel
+def _normalise(x: Floats) -> None:
+    factor = 1 / max(np.sqrt(_dot(x, x)), 1e-300)
     for i in range(len(x)):
-        x[i] -= dot * onto[i]
+        x[i] *= factor
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _norm(x: Floats) -> float:
-    return np.sqrt(_dot(x, x))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _dot(x: Floats, y: Floats) -> float:
     """Inner product in sixteen interleaved sums: as fast as a reordered one, and always in the same order."""
     sums = np.zeros(BLOCK)
@@ -203,27 +187,22 @@ def _dot(x: Floats, y: Floats) -> float:
     return sums.sum()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _scale(x: Floats, factor: float) -> None:
-    for i in range(len(x)):
-        x[i] *= factor
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _orthonormalise(null: Floats, block: Floats) -> None:
     """Gram-Schmidt against the null vectors and one another, twice, which is enough."""
     for b in range(BLOCK):
         x = block[b]
-        _scale(x, 1 / _norm(x))
+        _normalise(x)
         for _ in range(2):
-            for c in range(len(null)):
-                _project(null[c], x)
-            for c in range(b):
-                _project(block[c], x)
-            _scale(x, 1 / max(_norm(x), 1e-300))
+            for c in range(len(null) + b):
+                onto = null[c] if c < len(null) else block[c - len(null)]
+                dot = _dot(onto, x)
+                for i in range(len(x)):
+                    x[i] -= dot * onto[i]
+            _normalise(x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _inner(x: Floats, y: Floats) -> Floats:
     out = np.zeros((BLOCK, BLOCK))
     for i in range(len(x)):
@@ -237,7 +216,7 @@ def _inner(x: Floats, y: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _rotate(x: Floats, image: Floats, theta: Floats, rotation: Floats) -> Floats:
     """Turn the block into its Ritz vectors and give the norm of each residual."""
     squares = np.zeros(BLOCK)
@@ -256,7 +235,7 @@ def _rotate(x: Floats, image: Floats, theta: Floats, rotation: Floats) -> Floats
     return np.sqrt(squares)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _jacobi(matrix: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, downwards, and eigenvectors as columns, of a small symmetric matrix."""
     a, v = matrix, np.zeros((BLOCK, BLOCK))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+
+from graphglass.structure.kernels.compiled import Counts, Ends, kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def component_of(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:
+@kernel
+def component_of(indptr: Counts, neighbours: Ends) -> tuple[Counts, int]:
     """Component number of each node, counted from 0 in order of first node, and how many there are."""
     n = len(indptr) - 1
     component = np.full(n, -1, np.int64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+
+from graphglass.structure.kernels.compiled import Counts, Ends, kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def core_numbers(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.int64]:
+@kernel
+def core_numbers(indptr: Counts, neighbours: Ends) -> Counts:
     """Largest k such that the node belongs to a subgraph of minimum degree k (eq:ltd), in O(nodes + edges).
 
     Nodes are peeled in order of remaining degree; a bucket sort keeps that order current while degrees fall.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+
+from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def neighbour_degrees(indptr: NDArray[np.int64], neighbours: NDArray[np.int32], out: NDArray[np.float64]) -> None:
+@kernel
+def neighbour_degrees(indptr: Counts, neighbours: Ends, out: Floats) -> None:
     """Write degree and neighbour-degree minimum, mean, maximum and deviation of one graph: first half of eq:ltd.
 
     The deviation is the population one. Sums run over integers, so the result is the same bit for bit in any node
@@ -43,7 +43,7 @@ def neighbour_degrees(indptr: NDArray[np.int64], neighbours: NDArray[np.int32], 
         out[v, 4] = np.sqrt(_variance(degree, total, squares)) if high > low else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _variance(count: int, total: int, squares: int) -> float:
     """The population variance of `count` integers, from their sum and the sum of their squares."""
     if float(count) * squares < 2.0**62:

@@ -8,22 +8,24 @@ and the cheaper one is taken per graph:
   rank, so that a hub with a thousand leaves costs a thousand steps and not a million;
 * bit rows, O(n^3 / 128): common neighbours as the population count of an AND, for small dense graphs.
 
-Where even the cheaper one takes more than :data:`EXACT_WORK` steps, the counts are estimates (:mod:`.sampling`).
+Where even the cheaper one takes more than :data:`EXACT_WORK` steps, the counts are estimates: edges are kept with
+probability p by a hash of the structural keys of their ends, motifs are counted exactly among the kept edges, and
+scaled by p^-3 (a triangle keeps its three edges with that probability) and p^-4. The same graph always keeps the same
+edges.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Counts = NDArray[np.int64]
+from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
+from graphglass.structure.kernels.hashing import mix, structural_keys
 
 EXACT_WORK = 2**31  # steps; a few seconds on one core
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def wedge_work(indptr: Counts, neighbours: NDArray[np.int32]) -> int:
+@kernel
+def wedge_work(indptr: Counts, neighbours: Ends) -> int:
     """Sum over edges of the smaller end's degree: the steps of the ordered count, the same in any node order."""
     work = 0
     for v in range(len(indptr) - 1):
@@ -36,22 +38,22 @@ def wedge_work(indptr: Counts, neighbours: NDArray[np.int32]) -> int:
     return work
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def bit_work(n: int) -> int:
     """Steps of the bit-row count."""
     return n * n // 2 * ((n + 63) // 64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def count_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts]:
+@kernel
+def count_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
     """Triangles and 4-cycles through each node of one graph (eq:ltd)."""
     if bit_work(len(indptr) - 1) < 2 * wedge_work(indptr, neighbours):
         return bit_motifs(indptr, neighbours)
     return ordered_motifs(indptr, neighbours)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def ordered_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts]:
+@kernel
+def ordered_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
     """Count by wedges whose far end has lower degree rank than the near end."""
     n = len(indptr) - 1
     node, rows, columns = by_degree(indptr, neighbours)
@@ -103,8 +105,8 @@ def ordered_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Count
     return triangles, cycles
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def by_degree(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts, NDArray[np.int32]]:
+@kernel
+def by_degree(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts, Ends]:
     """The graph renumbered by rising degree: node of each rank, and rows of sorted neighbour ranks."""
     n = len(indptr) - 1
     starts = np.zeros(n + 1, np.int64)
@@ -132,8 +134,8 @@ def by_degree(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Co
     return node, rows, columns
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def bit_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, Counts]:
+@kernel
+def bit_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
     """Count by ANDing rows of adjacency bits."""
     n = len(indptr) - 1
     words = (n + 63) // 64
@@ -159,10 +161,34 @@ def bit_motifs(indptr: Counts, neighbours: NDArray[np.int32]) -> tuple[Counts, C
     return triangles, cycles
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _population(word: np.uint64) -> np.int64:
     """Set bits of a word; the compiler turns this into its population-count instruction."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def estimate_motifs(indptr: Counts, neighbours: Ends, limit: int) -> tuple[Floats, Floats]:
+    """Estimated triangles and 4-cycles through each node in about ``limit`` steps."""
+    n = len(indptr) - 1
+    share = min(np.sqrt(limit / wedge_work(indptr, neighbours)), 1.0)  # both ends' degrees and the edges shrink by p
+    keys = structural_keys(indptr, neighbours)
+    rows = np.zeros(n + 1, np.int64)
+    kept = np.empty(indptr[n] - indptr[0], np.int32)
+    at = 0
+    for v in range(n):
+        for e in range(indptr[v], indptr[v + 1]):
+            if mix(keys[v] + keys[neighbours[e]]) / 2.0**64 < share:
+                kept[at] = neighbours[e]
+                at += 1
+        rows[v + 1] = at
+    triangles, cycles = ordered_motifs(rows, kept)
+    found, round_trips = np.empty(n), np.empty(n)
+    for v in range(n):
+        degree = indptr[v + 1] - indptr[v]
+        found[v] = min(triangles[v] / share**3, degree * (degree - 1) / 2)  # no more than there are pairs to close
+        round_trips[v] = cycles[v] / share**4
+    return found, round_trips

@@ -17,11 +17,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from graphglass.structure.kernels.compiled import Floats, kernel
 
 PROBES = 16
 SETS = 64
@@ -43,7 +41,7 @@ def probe_squares() -> tuple[Floats, Floats]:
     return squares, np.cumsum(squares, axis=0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def drawn_quantiles(spectrum: Floats, squares: Floats, sums: Floats, out: Floats) -> None:
     """Expected quantiles of 16 quotients by drawing in the eigenbasis (eq:rayleigh, eq:spectral_sketch)."""
     n = len(spectrum)
@@ -72,7 +70,7 @@ def drawn_quantiles(spectrum: Floats, squares: Floats, sums: Floats, out: Floats
         out[k] /= SETS
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def moment_quantiles(n: int, first: float, second: float, third: float, out: Floats) -> None:
     """Expected quantiles of 16 quotients from tr L, tr L^2 and tr L^3 of an n-node graph.
 

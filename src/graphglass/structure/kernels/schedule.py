@@ -7,13 +7,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 from numba import config
-from numpy.typing import NDArray
+
+from graphglass.storage.progress import progress_bar
+from graphglass.structure.kernels.compiled import Counts, Floats
 
 PORTIONS_PER_THREAD = 32
 CHEAP = 1e6  # steps that are not worth a second thread
 
 
-def run(work: Callable[[NDArray[np.int64]], None], costs: NDArray[np.float64], *, progress: bool = False) -> None:
+def run(work: Callable[[Counts], None], costs: Floats, *, progress: bool = False) -> None:
     """Call ``work`` on index arrays that together hold every graph once, several at a time.
 
     ``work`` releases the interpreter lock; the most expensive portions go first, so that none is left over at the end.
@@ -22,28 +24,20 @@ def run(work: Callable[[NDArray[np.int64]], None], costs: NDArray[np.float64], *
     """
     threads = int(config.NUMBA_NUM_THREADS)
     portions = split(costs, threads * PORTIONS_PER_THREAD)
-    if (threads == 1 or costs.sum() < CHEAP) and not progress:
-        for portion in portions:
-            work(portion)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = {pool.submit(work, portion): len(portion) for portion in portions}
-        if not progress:
-            for job in as_completed(jobs):
-                job.result()
+    with progress_bar("Measuring structure", len(costs), show=progress) as advance:
+        if threads == 1 or costs.sum() < CHEAP:
+            for portion in portions:
+                work(portion)
+                advance(len(portion))
             return
-        from rich.console import Console
-        from rich.progress import Progress
-
-        console = Console(stderr=True)
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("structure", total=len(costs))
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = {pool.submit(work, portion): len(portion) for portion in portions}
             for job in as_completed(jobs):
                 job.result()
-                bar.advance(task, jobs[job])
+                advance(jobs[job])
 
 
-def split(costs: NDArray[np.float64], portions: int) -> list[NDArray[np.int64]]:
+def split(costs: Floats, portions: int) -> list[Counts]:
     """Indices by falling cost, cut into at most about ``portions`` runs of similar total cost."""
     if not len(costs):
         return []

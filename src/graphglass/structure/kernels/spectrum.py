@@ -13,19 +13,16 @@ graph is marked as estimated. Zeros come from the count of components and are ex
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.structure.kernels.chebyshev import BLOCK, largest_eigenvalues
+from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.components import component_of
-from graphglass.structure.kernels.keys import mix, structural_keys
+from graphglass.structure.kernels.hashing import mix, structural_keys
 from graphglass.structure.kernels.quotient import quotient
 from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, moment_quantiles
 from graphglass.structure.kernels.traces import laplacian_traces, power_sums
 from graphglass.structure.kernels.tridiagonal import symmetric_eigenvalues
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 SKETCH_NAMES = (*(f"lambda_{j}" for j in range(2, 10)), "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
 SMALL = 9  # eigenvalues looked at, lambda_1 among them
@@ -33,12 +30,12 @@ DENSE_CLASSES = 192  # at least DRAWN_NODES, whose whole spectrum is needed
 ACCURACY = 1e-6
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def sketch_graphs(
     chosen: Counts,
     node_offsets: Counts,
     neighbour_offsets: Counts,
-    neighbours: NDArray[np.int32],
+    neighbours: Ends,
     squares: Floats,
     sums: Floats,
     limit: int,
@@ -76,9 +73,9 @@ def sketch_graphs(
             estimated[g] |= not complete
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def whole_spectrum(
-    n: int, zeros: int, rows: Counts, columns: NDArray[np.int32], weights: Floats, values: Floats, counts: Counts
+    n: int, zeros: int, rows: Counts, columns: Ends, weights: Floats, values: Floats, counts: Counts
 ) -> Floats:
     """All n eigenvalues of L_sym (eq:laplacian), sorted: the quotient's, the twins' and the isolated nodes'."""
     q = len(rows) - 1
@@ -101,12 +98,12 @@ def whole_spectrum(
     return spectrum
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def iterate_graphs(
     chosen: Counts,
     node_offsets: Counts,
     neighbour_offsets: Counts,
-    neighbours: NDArray[np.int32],
+    neighbours: Ends,
     sketch: Floats,
     estimated: NDArray[np.bool_],
 ) -> None:
@@ -126,7 +123,7 @@ def iterate_graphs(
         merge_known(top, values, counts, sketch[g, zeros - 1 : SMALL - 1])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def null_vectors(component: Counts, zeros: int, heads: Counts, mass: Floats) -> Floats:
     """Orthonormal null vectors of the quotient, one per component that has an edge, (c, q)."""
     slot, total = np.full(zeros, -1, np.int64), np.zeros(zeros)
@@ -144,7 +141,7 @@ def null_vectors(component: Counts, zeros: int, heads: Counts, mass: Floats) -> 
     return null
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def first_block(keys: NDArray[np.uint64], heads: Counts) -> Floats:
     """Sixteen start vectors that follow the nodes when they are renumbered."""
     block = np.empty((BLOCK, len(heads)))
@@ -154,7 +151,7 @@ def first_block(keys: NDArray[np.uint64], heads: Counts) -> Floats:
     return block
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def merge_known(top: Floats, values: Floats, counts: Counts, out: Floats) -> None:
     """The smallest of the quotient's eigenvalues 1 - ``top`` and the twins' eigenvalues, sorted."""
     merged = np.full(len(top) + len(values) * SMALL, 2.0)

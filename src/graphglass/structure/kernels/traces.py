@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.motifs import by_degree, wedge_work
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def laplacian_traces(
-    indptr: NDArray[np.int64], neighbours: NDArray[np.int32], limit: int
-) -> tuple[float, float, float, bool]:
+@kernel
+def laplacian_traces(indptr: Counts, neighbours: Ends, limit: int) -> tuple[float, float, float, bool]:
     """tr L, tr L^2 and tr L^3, exactly, and whether the third is complete.
 
     With N = D^(-1/2) A D^(-1/2) and n' nodes that have a neighbour: tr L = n', tr L^2 = n' + tr N^2 and
@@ -51,8 +48,8 @@ def laplacian_traces(
     return linked, linked + pairs, linked + 3 * pairs - triples, complete
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def power_sums(spectrum: NDArray[np.float64]) -> tuple[float, float, float]:
+@kernel
+def power_sums(spectrum: Floats) -> tuple[float, float, float]:
     """The same three traces where the spectrum is known."""
     first, second, third = 0.0, 0.0, 0.0
     for value in spectrum:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from graphglass.structure.kernels.compiled import Floats, kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def symmetric_eigenvalues(matrix: Floats) -> Floats:
     """Eigenvalues of a symmetric matrix, sorted; the matrix is overwritten.
 
@@ -21,7 +19,7 @@ def symmetric_eigenvalues(matrix: Floats) -> Floats:
     return diagonal
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
     """Reduce to tridiagonal form by reflections, from the last row upwards so that every vector is contiguous.
 
@@ -71,7 +69,7 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
     return diagonal, off
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def tridiagonal_eigenvalues(d: Floats, e: Floats) -> None:
     """Replace the diagonal ``d`` by the eigenvalues; ``e[i]`` stands between i - 1 and i and is overwritten."""
     n = len(d)

@@ -1,4 +1,4 @@
-"""Pseudo-random numbers that belong to a node's role in its graph and not to its index."""
+"""One 64-bit hash for all kernels, and random-looking numbers that follow a node's role, not its index."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.structure.kernels.compiled import Counts, Ends, kernel
+
 ROUNDS = 3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def mix(value: np.uint64) -> np.uint64:
-    """A 64-bit value that looks random, the same for equal inputs."""
-    x = value * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x632BE59BD9B4E019)
+@njit(inline="always")
+def spread_bits(x):  # type: ignore[no-untyped-def]
+    """A bijection of 64-bit words in which every input bit changes about half of the output (splitmix64 finaliser)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def empty_table(n: int) -> NDArray[np.int64]:
+@kernel
+def mix(value: np.uint64) -> np.uint64:
+    """A 64-bit value that looks random, the same for equal inputs."""
+    return spread_bits(value * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x632BE59BD9B4E019))
+
+
+@kernel
+def empty_table(n: int) -> Counts:
     """Room for ``n`` entries of :func:`find`, at most half full; -1 is a free place."""
     size = 2
     while size < 2 * n:
@@ -27,8 +34,8 @@ def empty_table(n: int) -> NDArray[np.int64]:
     return np.full(size, -1, np.int64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def find(table: NDArray[np.int64], keys: NDArray[np.uint64], v: int) -> int:
+@kernel
+def find(table: Counts, keys: NDArray[np.uint64], v: int) -> int:
     """The first node entered with the key of ``v``; enters ``v`` if there is none."""
     mask = len(table) - 1
     place = np.int64(keys[v] >> np.uint64(1)) & mask
@@ -39,8 +46,8 @@ def find(table: NDArray[np.int64], keys: NDArray[np.uint64], v: int) -> int:
     return table[place]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def structural_keys(indptr: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.uint64]:
+@kernel
+def structural_keys(indptr: Counts, neighbours: Ends) -> NDArray[np.uint64]:
     """A distinct random-looking key per node from degrees around it (three rounds of colour refinement).
 
     Renumbering the nodes permutes the keys. Only nodes that refinement cannot tell apart are told apart by their index,
