@@ -8,7 +8,7 @@ is read.
 
     python benchmarks/private_kernel.py --output results/benchmarks/private_kernel.json
 
-First the concentrations and the public map are chosen at the paper's size (P = 1024, orthogonal frequencies), then size
+First the concentrations are chosen at the paper's size (P = 1024, orthogonal frequencies), then size
 and orthogonality for the winner; a larger P is taken only if it gains more than 0.005. The AUROC of the source datasets
 is written down beside the criterion and does not enter it.
 """
@@ -19,7 +19,7 @@ import argparse
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ from graphglass.bench.runner import versions
 from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import POOLS, source_references, target_split
 from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
-from graphglass.privacy.public_map import PublicMap
 
 EPSILON, REFERENCES, QUERIES, SOURCES = 4.0, 128, 400, 256
 PUBLIC_SEEDS = (1, 2, 3)  # not the one that releases use
@@ -44,13 +43,6 @@ LEAST_GAIN = 0.005
 NAMES = [name for name, _ in MAIN_CHANNELS]
 STEPS = tuple(4.0**i for i in range(1, 8))  # 4 to 16384
 LADDERS = tuple(STEPS[i:j] for i in range(len(STEPS)) for j in range(i + 1, len(STEPS) + 1) if j - i in (1, 2, 3, 4, 5))
-# Public maps: none, or the leading directions of the source's codes, centred, each divided by a power of its deviation.
-MAPS: dict[str, dict[str, float] | None] = {
-    "none": None,
-    "centred, rank 32": {"rank": 32, "power": 0.0},
-    "half whitened, rank 32": {"rank": 32, "power": 0.5},
-    "whitened, rank 16": {"rank": 16, "power": 1.0},
-}
 
 
 @dataclass(frozen=True)
@@ -96,20 +88,12 @@ def agreement(left: Any, right: Any) -> float:
     return float(np.corrcoef(rankdata(left), rankdata(right))[0, 1])
 
 
-def build(candidate: dict[str, Any], target: PseudoTarget, seed: int) -> JointFeatures:
+def build(candidate: dict[str, Any], seed: int) -> JointFeatures:
     kappas = tuple(candidate["kappas"])
-    features = JointFeatures(
+    return JointFeatures(
         kappas=kappas, frequencies=max(1, candidate["P"] // (8 * len(kappas))), orthogonal=candidate["orthogonal"],
         seed=seed,
     )  # fmt: skip
-    options = MAPS[candidate["map"]]
-    if options is None:
-        return features
-    maps = {
-        name: PublicMap.whitening(target.source[name], rank=int(options["rank"]), power=options["power"])
-        for name in NAMES
-    }
-    return replace(features, maps=maps)
 
 
 def measure(candidate: dict[str, Any], targets: list[PseudoTarget]) -> dict[str, Any]:
@@ -118,7 +102,7 @@ def measure(candidate: dict[str, Any], targets: list[PseudoTarget]) -> dict[str,
     for target in targets:
         n = len(target.references[NAMES[0]])
         for seed in PUBLIC_SEEDS:
-            features = build(candidate, target, seed)
+            features = build(candidate, seed)
             parts = Features.of(features, target.source, target.references, target.queries)
             release = parts.release(n, EPSILON, f"{target.place}|{zlib.crc32(repr(candidate).encode())}|{seed}")
             scores = release.scores(parts.queries)
@@ -137,15 +121,14 @@ def measure(candidate: dict[str, Any], targets: list[PseudoTarget]) -> dict[str,
 
 
 def first_stage() -> Iterator[dict[str, Any]]:
-    for name in MAPS:
-        for kappas in LADDERS:
-            yield {"map": name, "kappas": list(kappas), "P": 1024, "orthogonal": True}
+    for kappas in LADDERS:
+        yield {"kappas": list(kappas), "P": 1024, "orthogonal": True}
 
 
 def second_stage(best: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for size in (1024, 2048, 4096):
         for orthogonal in (False, True):
-            yield {"map": best["map"], "kappas": best["kappas"], "P": size, "orthogonal": orthogonal}
+            yield {"kappas": best["kappas"], "P": size, "orthogonal": orthogonal}
 
 
 def main() -> None:
@@ -157,8 +140,8 @@ def main() -> None:
     options = parser.parse_args()
 
     targets = pseudo_targets(Datasets(options.data_root, keep=6), SourceEncoders(options.cache), options.seeds)
-    paper = measure({"map": "none", "kappas": [4.0], "P": 1024, "orthogonal": False}, targets)
-    first = [measure(candidate, targets) for candidate in track(list(first_stage()), "Concentrations and maps")]
+    paper = measure({"kappas": [4.0], "P": 1024, "orthogonal": False}, targets)
+    first = [measure(candidate, targets) for candidate in track(list(first_stage()), "Concentrations")]
     best = max(first, key=lambda row: row["agreement"])
     second = [measure(candidate, targets) for candidate in track(list(second_stage(best)), "Size and orthogonality")]
     small = max((row for row in second if row["P"] == 1024), key=lambda row: row["agreement"])
@@ -181,7 +164,7 @@ def main() -> None:
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n")
     for row in (paper, *result["first_stage"][:8], *second):
-        print({key: row[key] for key in ("agreement", "source_auroc", "map", "kappas", "P", "orthogonal")})
+        print({key: row[key] for key in ("agreement", "source_auroc", "kappas", "P", "orthogonal")})
     print("chosen", chosen, "5-NN", result["neighbours_auroc"])
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from graphglass.graphs.readers.networkx import to_networkx
     from graphglass.graphs.readers.parquet import write_parquet
     from graphglass.graphs.tu_catalogue import load_dataset
+    from graphglass.privacy.private_summary import PrivateSummary
     from graphglass.privacy.release.ledger import Ledger
     from graphglass.privacy.release.merge import merge
     from graphglass.privacy.release.publish import release
-    from graphglass.privacy.summary import PrivateSummary
     from graphglass.structure.profile import StructureProfile, profile
 
 __version__ = "0.1.0"
@@ -40,7 +40,7 @@ _HOMES = {
     "write_json_lines": "graphglass.graphs.readers.json_lines",
     "write_parquet": "graphglass.graphs.readers.parquet",
     "Ledger": "graphglass.privacy.release.ledger",
-    "PrivateSummary": "graphglass.privacy.summary",
+    "PrivateSummary": "graphglass.privacy.private_summary",
     "merge": "graphglass.privacy.release.merge",
     "release": "graphglass.privacy.release.publish",
     "StructureProfile": "graphglass.structure.profile",

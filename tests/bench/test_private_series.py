@@ -70,7 +70,7 @@ def test_noise_is_seeded_by_condition_and_grows_with_sites(sides: Any) -> None:
     assert rows.release(32, 4.0, "a", sites=4).sigma == pytest.approx(2 * one.sigma)
     exact = rows.references[:32].mean(axis=0)
     assert np.std(one.means - exact) == pytest.approx(one.sigma, rel=0.05)
-    mixed = rows.mixed(one, 32)
+    mixed = one.with_prior(rows.prior, 32)
     for simulated in (one, mixed):
         with pytest.raises(PrivacyError, match="protects nobody"):
             simulated.save("summary")

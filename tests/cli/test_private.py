@@ -13,7 +13,7 @@ from graphglass.cli import private
 from graphglass.cli.reading_options import Reading
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, PrivacyError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary
 
 
 class StandIn:
@@ -105,7 +105,7 @@ def test_show_refuses_a_summary_of_another_ledger(glass, tmp_path):
 
 
 def test_a_failed_write_is_recovered_by_the_id_it_tells(glass, tmp_path, monkeypatch):
-    from graphglass.privacy import summary as private_summary
+    from graphglass.privacy import private_summary
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -157,7 +157,7 @@ def test_loud_noise_is_told_before_the_charge_and_not_for_a_stored_release(glass
 def test_other_files_are_named_for_what_they_are(glass, tmp_path):
     other = tmp_path / "new.smi"
     other.write_text("CCO\n")
-    assert f"{other}: This is not a private summary" in str(glass("show", other, code=1).exception)
+    assert f"{other} is not a graphglass-private-summary" in str(glass("show", other, code=1).exception)
     refused = glass("budget", "create", other, "--dataset", "d", "--epsilon", 1, code=1)
     assert f"{other} is not a ledger but another kind of file" in str(refused.exception)
     assert other.read_text() == "CCO\n"

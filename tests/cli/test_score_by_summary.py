@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from graphglass import GLASS, write_json_lines
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary
 
 pytest.importorskip("opendp")
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from graphglass.errors import ParameterError
 from graphglass.privacy.joint_features import JointFeatures
-from graphglass.privacy.public_map import PublicMap
 
 
 def unit(seed, n, width):
@@ -44,7 +43,6 @@ def test_inner_product_is_the_mean_of_the_channel_kernels():
 
 def test_digest_covers_every_setting():
     base = {"channels": (("a", 8), ("b", 8)), "frequencies": 4}
-    fitted = PublicMap.whitening(unit(0, 50, 8), rank=4)
     variants = [
         JointFeatures(**base),
         JointFeatures(**{**base, "channels": (("b", 8), ("a", 8))}),
@@ -52,20 +50,18 @@ def test_digest_covers_every_setting():
         JointFeatures(**base, kappas=(5.0,)),
         JointFeatures(**base, seed=1),
         JointFeatures(**base, orthogonal=True),
-        JointFeatures(**base, maps={"a": fitted}),
-        JointFeatures(**base, maps={"b": fitted}),
-        JointFeatures(**base, maps={"a": PublicMap.whitening(unit(1, 50, 8), rank=4)}),
     ]
     assert len({variant.digest() for variant in variants}) == len(variants)
     for variant in variants:
-        assert JointFeatures.from_json(variant.to_json(), variant.arrays()).digest() == variant.digest()
+        assert JointFeatures.from_json(variant.to_json()).digest() == variant.digest()
 
 
 @pytest.mark.parametrize(
     "settings_",
     [{"channels": ()}, {"channels": (("a", 4), ("a", 4))}, {"channels": (("a", 0),)}, {"frequencies": 0},
      {"kappas": ()},
-     {"kappas": (0.0,)}, {"kappas": (float("nan"),)}, {"maps": {"z": PublicMap(np.zeros(4), np.eye(4))}}],
+     {"kappas": (0.0,)}, {"kappas": (float("nan"),)}, {"channels": (("a", 10**8),)},
+     {"frequencies": 10**8}],
 )  # fmt: skip
 def test_impossible_settings_are_refused(settings_):
     with pytest.raises(ParameterError):

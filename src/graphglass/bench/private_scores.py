@@ -35,10 +35,7 @@ def density_scores(features: JointFeatures, queries: Codes, references: Codes) -
     """Minus the exact kernel density that the features of `features` approximate (eq:dp_sphere_kernel), (queries,)."""
     parts = []
     for name, _ in features.channels:
-        left, right = (
-            np.asarray(features.maps[name](codes[name]) if name in features.maps else codes[name], np.float64)
-            for codes in (queries, references)
-        )
+        left, right = (np.asarray(codes[name], np.float64) for codes in (queries, references))
         squares = np.maximum(
             (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T, 0.0
         )
@@ -72,10 +69,6 @@ class Features:
         seed = zlib.crc32(f"{place}|{n}|{epsilon:g}|{sites}".encode())
         draws = DRAWS if math.isfinite(epsilon) else 1
         return simulate(self.references[:n], epsilon=epsilon, seed=seed, delta=DELTA, draws=draws, sites=sites)
-
-    def mixed(self, release: SimulatedSummary, n: int) -> SimulatedSummary:
-        """The same draws shrunk toward the source (eq:dp_mix)."""
-        return release.mixed(self.prior, n)
 
 
 def averaged(scores: NDArray[np.float64], anomalous: NDArray[np.bool_]) -> dict[str, float]:

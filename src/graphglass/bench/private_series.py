@@ -37,7 +37,7 @@ from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import DISJOINT, POOLS, source_references, target_split
 from graphglass.errors import BenchError
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
-from graphglass.privacy.summary import SHRINKAGE
+from graphglass.privacy.private_summary import SHRINKAGE
 
 METHODS = ("glass", "glass-paper")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
@@ -171,7 +171,7 @@ def measure(
         def add(name: str, n: int, epsilon: float, sites: int = 1, rows: Features = rows) -> None:
             release = rows.release(n, epsilon, f"{place}|{name}", sites=sites)
             found[name] = averaged(release.scores(rows.queries), anomalous)
-            found[f"{name} +source"] = averaged(rows.mixed(release, n).scores(rows.queries), anomalous)
+            found[f"{name} +source"] = averaged(release.with_prior(rows.prior, n).scores(rows.queries), anomalous)
 
         add(f"{kernel} sketch", main, math.inf)
         for epsilon in EPSILONS:

@@ -13,7 +13,7 @@ from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
-    from graphglass.privacy.summary import PrivateSummary
+    from graphglass.privacy.private_summary import PrivateSummary
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -69,6 +69,10 @@ def release(
     release_id: Annotated[
         str | None, typer.Option(help="Asking again with the same id returns the stored summary, never new noise.")
     ] = None,
+    disjoint: Annotated[
+        bool,
+        typer.Option("--disjoint", help="Declare that graphs equal to those of another dataset are other subjects'."),
+    ] = False,
     *,
     reading: Reading,
 ) -> None:
@@ -100,6 +104,7 @@ def release(
         source=None if source is None else reading.read(source),
         release_id=release_id,
         output=output,
+        disjoint=disjoint,
     )
     account = book.budget(dataset)
     typer.echo(summary.statement)
@@ -112,7 +117,7 @@ def release(
 
 def _tell_loud_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
     """Say before the charge that the summary would be of little use; whether to make it is the holder's choice."""
-    from graphglass.privacy.release.noise_scale import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
+    from graphglass.privacy.noise_scale import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
 
     check_epsilon_delta("release", epsilon, delta)
     noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
@@ -161,10 +166,9 @@ def show(
             f"(mu^2 {float(account.spent):.6f} of {float(account.mu_squared):.6f})"
         )
         for line in book.releases(dataset):
-            typer.echo(
-                f"    release {line.release}: entry {line.sequence}, {line.time}, epsilon {line.epsilon:g} at delta "
-                f"{line.delta:g}, {'finished' if line.finished else 'charged but never finished'}"
-            )
+            promise = f"epsilon {line.request['epsilon']:g} at delta {line.request['delta']:g}"
+            state = "finished" if line.artifact else "charged but never finished"
+            typer.echo(f"    release {line.release}: entry {line.sequence}, {line.time}, {promise}, {state}")
 
 
 def _is_ledger(path: Path) -> bool:
@@ -179,7 +183,7 @@ def _is_ledger(path: Path) -> bool:
 
 def _load(path: Path) -> PrivateSummary:
     """Read a summary, or say what such a file is."""
-    from graphglass.privacy.summary import PrivateSummary
+    from graphglass.privacy.private_summary import PrivateSummary
 
     try:
         return PrivateSummary.load(path)
@@ -197,7 +201,7 @@ def merge(
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
     from graphglass.privacy.release.merge import merge as merge_summaries
-    from graphglass.privacy.release.output import refuse_output
+    from graphglass.privacy.release.summary_file import refuse_output
 
     refuse_output(output)
     merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)
@@ -214,7 +218,7 @@ def sigma(
     graphs_per_subject: SUBJECT = 1,
 ) -> None:
     """The noise a release would carry."""
-    from graphglass.privacy.release.noise_scale import gaussian_sigma, noise_multiplier
+    from graphglass.privacy.noise_scale import gaussian_sigma, noise_multiplier
 
     noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
     typer.echo(

@@ -127,7 +127,7 @@ def _score_by_summary(
     """Rank by a private summary: scores and ranks, no p-values, since those would need the private references."""
     from graphglass.cli.ranking import print_ranking, ranks_of
     from graphglass.cli.rows import write_rows
-    from graphglass.privacy.summary import PrivateSummary
+    from graphglass.privacy.private_summary import PrivateSummary
     from graphglass.privacy.summary_detector import SummaryDetector
 
     private = SummaryDetector.of(detector, PrivateSummary.load(path), source_prior=source_prior)

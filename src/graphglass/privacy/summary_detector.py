@@ -16,7 +16,7 @@ from graphglass.embedding.encoders.text_encoder import TextEncoder
 from graphglass.errors import InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_graphs
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.storage.load import load_artifact
 from graphglass.storage.save import save_artifact
 
@@ -47,7 +47,7 @@ class SummaryDetector:
         """Take a model's encoders, leave its references behind, and score by the summary."""
         summary.check_encoder(model.encoder_fingerprint())
         if source_prior:
-            summary.mixed_mean()  # refuses a summary without a prior now, not at the first score
+            _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
         return cls(model.embedder_, summary, source_prior)
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:

@@ -8,7 +8,17 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from graphglass.errors import ArtifactError
+from graphglass.errors import ArtifactError, ParameterError
+from graphglass.privacy.noise_scale import check_epsilon_delta, log_delta, rounding_distance, slack_factor
+
+# The integer sum of this many features still fits 63 bits with room for noise.
+MAX_REFERENCES = 2**30
+# Nothing a release can have made is larger; a file that claims more is refused before anything is computed from it.
+_LARGEST = {
+    "references": MAX_REFERENCES, "graphs_per_subject": MAX_REFERENCES, "noise_scale": 2**53, "grid_bits": 30,
+    "dimension": 2**22, "ledger_sequence": 2**40,
+}  # fmt: skip
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -90,9 +100,28 @@ class PrivacyTerms:
             if not isinstance(value[name], kind) or isinstance(value[name], bool):
                 raise ArtifactError(f"The privacy term {name!r} has the wrong type: {value[name]!r}.")
         terms = cls(**value)
-        positive = (terms.references, terms.graphs_per_subject, terms.noise_scale, terms.grid_bits, terms.dimension)
-        if min(positive) < 1 or not (
-            0 < terms.epsilon < math.inf and 0 < terms.delta < 1 and 0 <= terms.delta_slack < 1
-        ):
-            raise ArtifactError(f"The privacy terms are outside their ranges: {terms}.")
+        terms._check()
         return terms
+
+    def _check(self) -> None:
+        """Refuse numbers out of range, and noise that does not keep the stated promise."""
+        try:
+            check_epsilon_delta("PrivacyTerms", self.epsilon, self.delta)
+        except ParameterError as error:
+            raise ArtifactError(str(error)) from error
+        for name, most in _LARGEST.items():
+            least = 0 if name == "ledger_sequence" else 1
+            if not least <= getattr(self, name) <= most:
+                raise ArtifactError(f"The privacy term {name!r} must lie between {least} and {most}.")
+        if self.graphs_per_subject > self.references:
+            raise ArtifactError("The privacy terms state more graphs per subject than there are graphs.")
+        if any(len(getattr(self, name)) > _LONGEST for name in ("release", "collection", "ledger_head")):
+            raise ArtifactError(f"A name in the privacy terms is longer than {_LONGEST} characters.")
+        slack = float(slack_factor(self.epsilon) * rounding_distance(self.dimension, self.noise_scale))
+        if not slack <= self.delta_slack < self.delta or log_delta(self.epsilon, self.mu) > math.log(
+            self.delta - self.delta_slack
+        ):
+            raise ArtifactError(
+                f"The noise stated in the privacy terms does not keep the promise ({self.epsilon:g}, {self.delta:g}): "
+                "the file is forged or damaged. Do not rely on it."
+            )

@@ -39,7 +39,7 @@ class Service:
         if artifact_kind(path) == KIND:
             self.detector = GLASS.load(path)
             if summary is not None:
-                from graphglass.privacy.summary import PrivateSummary
+                from graphglass.privacy.private_summary import PrivateSummary
 
                 released = PrivateSummary.load(summary)
                 self.private = SummaryDetector.of(self.detector, released, source_prior=source_prior)

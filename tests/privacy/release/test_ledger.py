@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
-from graphglass.privacy.release import chain
+from graphglass.privacy.release import hash_chain as chain
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.mechanism import Mechanism
 
@@ -98,7 +98,7 @@ def test_one_release_id_is_charged_once_and_completed_once(ledger):
     assert ledger.find("r").artifact is None
     assert ledger.budget("clinic").spent == Fraction(1, 10)  # pending counts as spent
     ledger.complete("r", b"summary")
-    assert ledger.find("r").artifact == b"summary"
+    assert ledger.artifact("r") == b"summary"
     with pytest.raises(PrivacyError):
         ledger.complete("r", b"another")
     with pytest.raises(PrivacyError):
@@ -180,7 +180,7 @@ def test_tampering_behind_the_triggers_is_noticed(ledger, path, tampering):
     connection.close()
     assert changed == 1
     with pytest.raises(LedgerError):
-        Ledger(path).find("r")
+        Ledger(path).artifact("r")
 
 
 def test_a_restored_backup_is_refused(ledger, path, tmp_path):
@@ -262,8 +262,11 @@ def test_releases_are_listed_with_what_became_of_them(ledger):
         ledger.charge(dataset, name, mu_squared=Fraction(1, 100), total_variation=TINY, request=request)
     ledger.complete("a", b"summary")
     listed = ledger.releases("clinic")
-    assert [(line.release, line.sequence, line.finished) for line in listed] == [("a", 3, True), ("c", 5, False)]
-    assert {(line.epsilon, line.delta, line.dataset) for line in listed} == {(0.5, 1e-7, "clinic")}
+    assert [(line.release, line.sequence, line.artifact is None) for line in listed] == [
+        ("a", 3, False),
+        ("c", 5, True),
+    ]
+    assert {(line.request["epsilon"], line.dataset) for line in listed} == {(0.5, "clinic")}
     assert [line.release for line in ledger.releases("other")] == ["b"]
 
 
@@ -292,7 +295,7 @@ def test_kill_inside_the_transaction_leaves_the_ledger_whole(ledger, path):
     result = run(
         """
         import os, signal, sys
-        from graphglass.privacy.release.chain import HashChain
+        from graphglass.privacy.release.hash_chain import HashChain
         with HashChain(sys.argv[1]).transaction() as transaction:
             transaction.append("charge", {"dataset": "clinic", "release": "r", "mu_squared": "1/2"})
             os.kill(os.getpid(), signal.SIGKILL)
@@ -373,7 +376,7 @@ def test_a_full_disk_refuses_and_leaves_the_ledger_whole(ledger, path):
 
 
 def test_a_head_that_cannot_be_written_stops_the_release_after_the_charge(ledger, monkeypatch):
-    from graphglass.privacy.release import chain
+    from graphglass.privacy.release import hash_chain as chain
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -410,3 +413,85 @@ def test_a_read_only_ledger_refuses_to_charge(ledger, path, tmp_path):
         for item in [tmp_path, *tmp_path.iterdir()]:
             os.chown(item, 0, 0)
     assert Ledger(path).budget("clinic").spent == 0
+
+
+@pytest.mark.parametrize(
+    "other", ["Clinic", "CLINIC ", "cl1nic", "clin-ic", "clinic\u200b", "cl\u00ednic", "\u0441linic"]
+)
+def test_a_name_that_looks_like_another_is_refused(ledger, other):
+    """One space or one Cyrillic letter more would be a second budget for the same graphs."""
+    with pytest.raises((BudgetError, ParameterError), match=r"looks like 'clinic'|of one alphabet"):
+        ledger.grant(other, epsilon=4.0, delta=1e-5)
+    assert ledger.datasets() == ("clinic",)
+
+
+@pytest.mark.parametrize(
+    "name", ["wards-2026", "wards-2027", "\u0431\u043e\u043b\u044c\u043d\u0438\u0446\u0430", "\u75c5\u9662 A", "***"]
+)
+def test_ordinary_names_are_taken(ledger, name):
+    ledger.grant(name, epsilon=4.0, delta=1e-5)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"null", b"{}", b'{"sequence": 1e999, "digest": "x"}', b'{"sequence": -1, "digest": "x"}', b"\xff\xfe",
+     b'{"sequence": "one", "digest": 2}', b'{"sequence": ' + b"9" * 5000 + b', "digest": "x"}', b"[" * 100_000,
+     b'{"sequence": true, "digest": null}', b" " * 10**6],
+)  # fmt: skip
+def test_a_damaged_head_is_one_clear_error(ledger, path, content):
+    path.with_name("ledger.db.head").write_bytes(content)
+    with pytest.raises(LedgerError, match=r"cannot be read|rolled back"):
+        Ledger(path)
+
+
+def test_a_head_that_is_a_device_does_not_hang(ledger, path):
+    head = path.with_name("ledger.db.head")
+    head.unlink()
+    head.symlink_to("/dev/zero")
+    with pytest.raises(LedgerError, match="not a regular file"):
+        Ledger(path)
+
+
+def test_a_resealed_entry_without_its_fields_is_one_clear_error(ledger, path):
+    with ledger._chain.transaction() as transaction:
+        transaction.append("charge", {"dataset": "clinic", "mu_squared": "1/0"})
+    for question in (
+        lambda book: book.budget("clinic"),
+        lambda book: book.releases("clinic"),
+        lambda book: book.find("r"),
+    ):
+        with pytest.raises(LedgerError, match="cannot be read"):
+            question(Ledger(path))
+
+
+def test_a_clock_set_backwards_changes_nothing(ledger, path, monkeypatch):
+    times = iter(["2026-05-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00", "2026-04-01T00:00:00+00:00"])
+    monkeypatch.setattr("graphglass.privacy.release.ledger._now", lambda: next(times))
+    spend(ledger, "first", Fraction(1, 10))
+    spend(ledger, "second", Fraction(1, 10))
+    ledger.complete("first", b"summary")
+    reopened = Ledger(path)
+    assert [line.release for line in reopened.releases("clinic")] == ["first", "second"]
+    assert reopened.budget("clinic").spent == Fraction(1, 5)
+    with pytest.raises(PrivacyError, match="twice"):
+        spend(reopened, "first", Fraction(1, 10))
+
+
+def test_removed_fingerprints_are_noticed(ledger, path):
+    marks = [ledger.fingerprint(name) for name in "abc"]
+    charge = partial(ledger.charge, mu_squared=Fraction(1, 100), total_variation=TINY, request={})
+    charge("clinic", "r", fingerprints=marks)
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER fingerprints_no_DELETE")
+    connection.execute("DELETE FROM fingerprints WHERE fingerprint = ?", (marks[0],))
+    connection.commit()
+    connection.close()
+    ledger.grant("other", epsilon=4.0, delta=1e-5)
+    with pytest.raises(LedgerError, match="incomplete"):
+        charge("other", "s", fingerprints=marks[:1])
+
+
+def test_fingerprints_of_two_ledgers_cannot_be_compared(ledger, tmp_path):
+    other = Ledger.create(tmp_path / "other.db")
+    assert ledger.fingerprint("graph") != other.fingerprint("graph")
+    assert ledger.fingerprint("graph") == Ledger(tmp_path / "ledger.db").fingerprint("graph")

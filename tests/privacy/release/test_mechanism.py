@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from graphglass.errors import ParameterError, PrivacyError
+from graphglass.privacy.noise_scale import noise_multiplier
 from graphglass.privacy.release.ledger import SLACK_SHARE
 from graphglass.privacy.release.mechanism import Mechanism
-from graphglass.privacy.release.noise_scale import noise_multiplier
 
 
 def test_scale_is_an_integer_on_the_safe_side():

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from graphglass.errors import ParameterError, PrivacyError
 from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.release.merge import merge
-from graphglass.privacy.summary import PrivateSummary
 from graphglass.privacy.terms import PrivacyTerms
 
 FEATURES = JointFeatures((("text:64", 64),), frequencies=4)
@@ -22,7 +22,7 @@ def site(name, n, *, epsilon=4.0, features=FEATURES, encoder="e", total=None, pr
     if total is None:
         rng = rng or np.random.default_rng(n)
         total = np.rint(rng.normal(0, mechanism.scale, features.dimension)).astype(np.int64)
-    return PrivateSummary(total, features, (terms,), encoder, "words", prior)
+    return PrivateSummary(total, features, (terms,), encoder, prior)
 
 
 @settings(max_examples=30, deadline=None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphglass.errors import ParameterError, PrivacyError
-from graphglass.privacy.release.noise_scale import gaussian_sigma
+from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.release.simulate import simulate
 
 FEATURES = np.random.default_rng(0).standard_normal((50, 64)) / 8
@@ -22,7 +22,7 @@ def test_sites_and_the_noiseless_control():
     assert simulate(FEATURES, epsilon=4.0, seed=0, sites=4).sigma == pytest.approx(2 * gaussian_sigma(4.0, 1e-5, 50))
     exact = simulate(FEATURES, epsilon=float("inf"), seed=0, draws=2)
     np.testing.assert_allclose(exact.scores(FEATURES[:3]), np.tile(-FEATURES[:3] @ FEATURES.mean(axis=0), (2, 1)))
-    mixed = exact.mixed(np.zeros(64), references=32)
+    mixed = exact.with_prior(np.zeros(64), references=32)
     np.testing.assert_allclose(mixed.means, exact.means / 2)
 
 

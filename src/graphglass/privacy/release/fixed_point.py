@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 GRID_BITS = 30
-# The integer sum of this many rows still fits 63 bits with room for noise.
-MAX_ROWS = 2**30
 
 
 def to_grid(features: NDArray[Any], bits: int = GRID_BITS) -> NDArray[np.int64]:
     """Features in units of 2^-bits, truncated toward zero, every row with an exact integer norm of at most
     2^bits.
 
-    A row that is not finite or longer than one becomes the zero row, without a word: the number of rows
+    A row that is not finite or longer than one becomes the zero row, without an error: the number of rows
     stays public and the sensitivity stays 2, and nobody learns from an error message that a record was odd.
 
     Parameters

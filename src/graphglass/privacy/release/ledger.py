@@ -2,97 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
+import hmac
 import os
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
-from graphglass.privacy.release.chain import Entry, HashChain
-from graphglass.privacy.release.noise_scale import check_epsilon_delta, epsilon_of, noise_multiplier
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.errors import BudgetError, GlassError, LedgerError, ParameterError, PrivacyError
+from graphglass.privacy.noise_scale import (
+    SLACK_SHARE,
+    check_epsilon_delta,
+    gaussian_delta,
+    noise_multiplier,
+    slack_factor,
+)
+from graphglass.privacy.private_summary import PrivateSummary
+from graphglass.privacy.release.accounts import Budget, Charge, budget_of, charge_of, charges_in, grants_in
+from graphglass.privacy.release.dataset_names import check_name, skeleton
+from graphglass.privacy.release.hash_chain import Entry, HashChain, Transaction
 from graphglass.privacy.terms import PrivacyTerms
 
 FORMAT = "graphglass-ledger"
-VERSION = 1
-# The share of every delta set aside for integer instead of continuous noise.
-SLACK_SHARE = Fraction(1, 2**20)
-
-
-def gaussian_delta(delta: float) -> float:
-    """The part of a promised delta left for the Gaussian law once the slack's share is set aside."""
-    return delta * (1.0 - float(SLACK_SHARE))
-
-
-def slack_factor(epsilon: float) -> Fraction:
-    """1 + e^epsilon, rounded up: what one unit of total variation costs in delta."""
-    return 1 + Fraction(math.exp(epsilon) * (1.0 + 1e-12))
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The account of one dataset; ``spent`` includes charges whose release never finished."""
-
-    dataset: str
-    epsilon: float
-    delta: float
-    mu_squared: Fraction
-    spent: Fraction
-    total_variation: Fraction
-    releases: int
-
-    @property
-    def remaining(self) -> Fraction:
-        return self.mu_squared - self.spent
-
-    @property
-    def epsilon_spent(self) -> float:
-        """All releases so far together, read as epsilon at the budget's delta."""
-        return epsilon_of(math.sqrt(self.spent), gaussian_delta(self.delta)) if self.spent else 0.0
-
-    @property
-    def epsilon_remaining(self) -> float:
-        """The largest single further release, read as epsilon at the budget's delta, rounded down to three decimals."""
-        if self.remaining <= 0:
-            return 0.0
-        exact = epsilon_of(math.sqrt(self.remaining), gaussian_delta(self.delta))
-        return math.floor(exact * 1000.0 + 1e-5) / 1000.0
-
-
-@dataclass(frozen=True)
-class Charge:
-    """A charge in the ledger, and the release it paid for if that was finished."""
-
-    sequence: int
-    head: str
-    dataset: str
-    request: Mapping[str, Any]
-    artifact: bytes | None
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """One line in the list of releases; ``finished`` if the ledger keeps the summary, so that its id returns it."""
-
-    release: str
-    dataset: str
-    sequence: int
-    time: str
-    epsilon: float
-    delta: float
-    finished: bool
+VERSION = 2
 
 
 class Ledger:
     """A durable account of privacy, shared by every process that opens the file.
 
     A release is charged and the charge is on disk before noise is drawn: a crash can lose budget, never
-    privacy. Nothing in the file depends on the private graphs, so that its head may be published.
+    privacy. The chain of entries does not depend on the private graphs, so that its head may be published. Beside the
+    chain stand keyed fingerprints of the graphs of every release; the key never leaves the file.
 
     Parameters
     ----------
@@ -112,34 +54,57 @@ class Ledger:
         )
         return cls(path)
 
-    def _entries(self) -> list[Entry]:
+    @contextmanager
+    def _transaction(self) -> Iterator[Transaction]:
+        """A transaction of the chain; entries with content this version cannot have written are refused."""
         with self._chain.transaction() as transaction:
-            entries = transaction.entries
-        genesis = entries[0].body if entries else {}
-        if genesis.get("format") != FORMAT or genesis.get("version") != VERSION:
-            raise LedgerError(f"{self._chain.path} is not a version {VERSION} ledger.")
-        return entries
+            genesis = transaction.entries[0].body if transaction.entries else {}
+            if genesis.get("format") != FORMAT or genesis.get("version") != VERSION:
+                raise LedgerError(
+                    f"{self._chain.path} is not a version {VERSION} ledger. Use the GraphGlass version that wrote it."
+                )
+            try:
+                yield transaction
+            except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+                if isinstance(error, GlassError):
+                    raise
+                raise LedgerError(
+                    f"The ledger {self._chain.path} holds an entry that cannot be read: {error}."
+                ) from error
+
+    def _entries(self) -> list[Entry]:
+        with self._transaction() as transaction:
+            return transaction.entries
 
     def grant(self, dataset: str, *, epsilon: float, delta: float) -> Budget:
         """Fix the total budget of a dataset, once and for all its releases."""
         check_epsilon_delta("Ledger.grant", epsilon, delta)
-        if not dataset or len(dataset) > 200:
-            raise ParameterError("Ledger.grant", "dataset", "a name of 1 to 200 characters", dataset)
+        check_name(dataset)
         total = 1 / Fraction(noise_multiplier(epsilon, gaussian_delta(delta))) ** 2
-        with self._chain.transaction() as transaction:
-            if dataset in _grants(transaction.entries):
-                raise BudgetError(f"Dataset {dataset!r} has a budget already; a budget is fixed when it is created.")
+        with self._transaction() as transaction:
+            for other in grants_in(transaction.entries):
+                if other == dataset:
+                    raise BudgetError(
+                        f"Dataset {dataset!r} has a budget already; a budget is fixed when it is created."
+                    )
+                if skeleton(other) == skeleton(dataset):
+                    raise BudgetError(
+                        f"The name {dataset!r} looks like {other!r}, which has a budget already. Use that name if the "
+                        "graphs are the same, and a clearly different one if not."
+                    )
             body = {"dataset": dataset, "epsilon": epsilon, "delta": delta, "mu_squared": str(total), "time": _now()}
             transaction.append("budget", body)
-        return self.budget(dataset)
+            return budget_of(transaction.entries, dataset)
 
     def budget(self, dataset: str) -> Budget:
         """The account of a dataset, summed from the verified chain."""
-        return _budget(self._entries(), dataset)
+        with self._transaction() as transaction:
+            return budget_of(transaction.entries, dataset)
 
     def datasets(self) -> tuple[str, ...]:
         """Datasets with a budget, in the order they were granted."""
-        return tuple(_grants(self._entries()))
+        with self._transaction() as transaction:
+            return tuple(grants_in(transaction.entries))
 
     def head(self) -> tuple[int, str]:
         """Sequence number and hash of the last entry."""
@@ -150,27 +115,59 @@ class Ledger:
         """A keyed digest of the dataset's name: lets a merge see that two summaries are about one dataset,
         tells no more.
         """
-        salt = self._entries()[0].body["salt"]
-        return hashlib.sha256(f"{salt}|{dataset}".encode()).hexdigest()[:32]
+        return self._keyed(dataset.encode()).hex()[:32]
+
+    def fingerprint(self, content_hash: str) -> bytes:
+        """A keyed digest of one graph's content hash, which only this ledger can make."""
+        return self._keyed(b"graph|" + content_hash.encode())[:16]
+
+    def _keyed(self, content: bytes) -> bytes:
+        return hmac.digest(bytes.fromhex(self._chain.entries[0].body["salt"]), content, "sha256")
 
     def charge(
-        self, dataset: str, release: str, *, mu_squared: Fraction, total_variation: Fraction, request: Mapping[str, Any]
+        self,
+        dataset: str,
+        release: str,
+        *,
+        mu_squared: Fraction,
+        total_variation: Fraction,
+        request: Mapping[str, Any],
+        fingerprints: Sequence[bytes] = (),
+        disjoint: bool = False,
     ) -> Charge:
         """Take a release from the budget, durably, before its noise exists.
+
+        Parameters
+        ----------
+        dataset : str
+            The account that pays.
+        release : str
+            Release id.
+        mu_squared : Fraction
+            Cost of the release.
+        total_variation : Fraction
+            Distance of its noise to a rounded Gaussian.
+        request : mapping
+            What was asked for, in public terms.
+        fingerprints : sequence of bytes
+            One per graph, see :meth:`fingerprint`.
+        disjoint : bool
+            Declare that graphs equal to those of another dataset belong to other subjects.
 
         Raises
         ------
         BudgetError
             If the budget does not suffice. The ledger is unchanged then.
         PrivacyError
-            If this release id was charged before.
+            If this release id was charged before, or the graphs were released under another name.
         """
         if mu_squared <= 0 or total_variation < 0:
             raise ParameterError("Ledger.charge", "mu_squared", "positive", mu_squared)
-        with self._chain.transaction() as transaction:
-            if any(entry.kind == "charge" and entry.body["release"] == release for entry in transaction.entries):
+        with self._transaction() as transaction:
+            charges = charges_in(transaction.entries)
+            if release in charges:
                 raise PrivacyError(f"Release {release!r} was charged before. One release id never draws noise twice.")
-            budget = _budget(transaction.entries, dataset)
+            budget = budget_of(transaction.entries, dataset)
             if mu_squared > budget.remaining:
                 raise BudgetError(
                     f"Dataset {dataset!r} has mu^2 = {float(budget.remaining):.6g} left (a release of epsilon "
@@ -183,56 +180,43 @@ class Ledger:
                     f"The delta set aside for integer noise is used up for dataset {dataset!r}, "
                     f"after {budget.releases} releases."
                 )
-            entry = transaction.append(
-                "charge",
-                {
-                    "dataset": dataset,
-                    "release": release,
-                    "mu_squared": str(mu_squared),
-                    "total_variation": str(total_variation),
-                    "request": dict(request),
-                    "time": _now(),
-                },
-            )
-        return Charge(entry.sequence, entry.digest, dataset, entry.body["request"], None)
+            if not disjoint:
+                _refuse_second_name(transaction, charges, dataset, fingerprints)
+            body = {
+                "dataset": dataset,
+                "release": release,
+                "mu_squared": str(mu_squared),
+                "total_variation": str(total_variation),
+                "request": dict(request),
+                "fingerprints": len(fingerprints),
+                "time": _now(),
+            }
+            transaction.store_fingerprints(release, fingerprints)
+            return charge_of(transaction.append("charge", body))
 
     def complete(self, release: str, artifact: bytes) -> None:
         """Keep the finished release, so that asking again returns it instead of new noise."""
-        with self._chain.transaction() as transaction:
+        with self._transaction() as transaction:
             kinds = [entry.kind for entry in transaction.entries if entry.body.get("release") == release]
             if kinds != ["charge"]:
                 raise PrivacyError(f"Release {release!r} cannot be completed: the ledger has {kinds} for it.")
             transaction.append("artifact", {"release": release, "sha256": transaction.store(artifact), "time": _now()})
 
     def find(self, release: str) -> Charge | None:
-        """The charge of a release id, with the stored release if it was finished."""
-        with self._chain.transaction() as transaction:
-            charge, artifact = None, None
-            for entry in transaction.entries:
-                if entry.body.get("release") == release:
-                    charge = entry if entry.kind == "charge" else charge
-                    artifact = transaction.content(entry.body["sha256"]) if entry.kind == "artifact" else artifact
-        if charge is None:
-            return None
-        return Charge(charge.sequence, charge.digest, charge.body["dataset"], charge.body["request"], artifact)
+        """The charge of a release id."""
+        with self._transaction() as transaction:
+            return charges_in(transaction.entries).get(release)
 
-    def releases(self, dataset: str) -> tuple[Receipt, ...]:
+    def artifact(self, release: str) -> bytes | None:
+        """The finished release of an id."""
+        with self._transaction() as transaction:
+            charge = charges_in(transaction.entries).get(release)
+            return None if charge is None or charge.artifact is None else transaction.content(charge.artifact)
+
+    def releases(self, dataset: str) -> tuple[Charge, ...]:
         """What was charged to a dataset, in the order of the ledger."""
-        entries = self._entries()
-        finished = {entry.body["release"] for entry in entries if entry.kind == "artifact"}
-        return tuple(
-            Receipt(
-                release=entry.body["release"],
-                dataset=dataset,
-                sequence=entry.sequence,
-                time=entry.body["time"],
-                epsilon=entry.body["request"]["epsilon"],
-                delta=entry.body["request"]["delta"],
-                finished=entry.body["release"] in finished,
-            )
-            for entry in entries
-            if entry.kind == "charge" and entry.body["dataset"] == dataset
-        )
+        with self._transaction() as transaction:
+            return tuple(charge for charge in charges_in(transaction.entries).values() if charge.dataset == dataset)
 
     def check(self, summary: PrivateSummary) -> tuple[PrivacyTerms, ...]:
         """The sites of a summary that this ledger paid for; a merged summary may have others.
@@ -243,9 +227,9 @@ class Ledger:
             If there is none, or if a release about a dataset of this ledger is not in it: then the ledger, head file
             included, was rolled back.
         """
-        entries = self._entries()
-        own = {self.collection(dataset) for dataset in _grants(entries)}
-        paid = {(entry.digest, entry.sequence, entry.body["release"]) for entry in entries if entry.kind == "charge"}
+        own = {self.collection(dataset) for dataset in self.datasets()}
+        with self._transaction() as transaction:
+            paid = {(charge.head, charge.sequence, name) for name, charge in charges_in(transaction.entries).items()}
         sites = tuple(site for site in summary.sites if site.collection in own)
         if not sites:
             raise LedgerError(
@@ -262,26 +246,25 @@ class Ledger:
 
 
 def _now() -> str:
+    """For the reader of a ledger alone: entries are ordered by their numbers, so that a wrong clock does no harm."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _grants(entries: list[Entry]) -> dict[str, Entry]:
-    return {entry.body["dataset"]: entry for entry in entries if entry.kind == "budget"}
-
-
-def _budget(entries: list[Entry], dataset: str) -> Budget:
-    grants = _grants(entries)
-    if dataset not in grants:
-        known = ", ".join(grants) or "none"
-        raise BudgetError(f"Dataset {dataset!r} has no budget in this ledger (it knows: {known}). Create one first.")
-    body = grants[dataset].body
-    charges = [entry.body for entry in entries if entry.kind == "charge" and entry.body["dataset"] == dataset]
-    return Budget(
-        dataset=dataset,
-        epsilon=float(body["epsilon"]),
-        delta=float(body["delta"]),
-        mu_squared=Fraction(body["mu_squared"]),
-        spent=sum((Fraction(charge["mu_squared"]) for charge in charges), Fraction(0)),
-        total_variation=sum((Fraction(charge["total_variation"]) for charge in charges), Fraction(0)),
-        releases=len(charges),
-    )
+def _refuse_second_name(
+    transaction: Transaction, charges: Mapping[str, Charge], dataset: str, fingerprints: Sequence[bytes]
+) -> None:
+    """The same graphs under two names would have two budgets."""
+    stored = transaction.fingerprint_counts()
+    for entry in transaction.entries:
+        if entry.kind == "charge" and stored.get(entry.body["release"], 0) != entry.body["fingerprints"]:
+            raise LedgerError(
+                f"The graph fingerprints of release {entry.body['release']!r} are incomplete: the ledger was altered."
+            )
+    for release, shared in transaction.releases_with(fingerprints).items():
+        other = charges[release].dataset
+        if other != dataset:
+            raise PrivacyError(
+                f"{shared} of the graphs were released under the name {other!r} before. A second name would give them "
+                f"a second budget: release them as {other!r}, or declare that equal graphs belong to other subjects "
+                "(--disjoint, disjoint=True)."
+            )

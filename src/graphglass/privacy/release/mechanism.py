@@ -11,9 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError, PrivacyError
+from graphglass.privacy.noise_scale import (
+    SLACK_SHARE,
+    gaussian_delta,
+    noise_multiplier,
+    rounding_distance,
+    slack_factor,
+)
 from graphglass.privacy.release.fixed_point import GRID_BITS, to_grid
-from graphglass.privacy.release.ledger import SLACK_SHARE, gaussian_delta, slack_factor
-from graphglass.privacy.release.noise_scale import noise_multiplier
 
 Sampler = Callable[[int, int], NDArray[np.int64]]  # (scale, size) -> noise
 
@@ -67,10 +72,8 @@ class Mechanism:
 
     @property
     def total_variation(self) -> Fraction:
-        """Bound on the distance between this noise and a rounded continuous Gaussian: P / (16 scale^2) for
-        scale >= 1.
-        """
-        return Fraction(self.dimension, 16 * self.scale**2)
+        """Bound on the distance between this noise and a rounded continuous Gaussian."""
+        return rounding_distance(self.dimension, self.scale)
 
     @property
     def delta_slack(self) -> float:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphglass.errors import ParameterError, PrivacyError
-from graphglass.privacy.release.statement import statement
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary
 
 
 def merge(summaries: Sequence[PrivateSummary], *, disjoint: bool) -> PrivateSummary:
@@ -52,6 +51,5 @@ def merge(summaries: Sequence[PrivateSummary], *, disjoint: bool) -> PrivateSumm
         features=first.features,
         sites=sites,
         encoder=first.encoder,
-        statement=statement(sites, first.encoder),
         prior=first.prior if same_prior else None,
     )

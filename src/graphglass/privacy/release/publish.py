@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from graphglass.errors import LedgerError, ParameterError, PrivacyError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
-from graphglass.privacy.release.fixed_point import MAX_ROWS
-from graphglass.privacy.release.ledger import Charge, Ledger
+from graphglass.privacy.noise_scale import check_epsilon_delta
+from graphglass.privacy.private_summary import PrivateSummary
+from graphglass.privacy.release.accounts import Charge
+from graphglass.privacy.release.graph_hashes import graph_hashes
+from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.mechanism import Mechanism, Sampler
 from graphglass.privacy.release.noise import discrete_gaussian
-from graphglass.privacy.release.noise_scale import check_epsilon_delta
-from graphglass.privacy.release.output import refuse_output, write_output
-from graphglass.privacy.release.statement import statement
-from graphglass.privacy.summary import PrivateSummary
-from graphglass.privacy.terms import PrivacyTerms
+from graphglass.privacy.release.summary_file import refuse_output, write_output
+from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
 
 
 class ReleaseModel(Protocol):
@@ -52,6 +52,7 @@ def release(
     source: GraphSet | None = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
+    disjoint: bool = False,
 ) -> PrivateSummary:
     """Summarise private graphs under (epsilon, delta)-differential privacy (prop:private_summary), once per
     release id.
@@ -82,6 +83,9 @@ def release(
         Asking again with the same id returns the stored summary and draws nothing.
     output : path, optional
         Where to write the summary. A file that exists is never replaced, except by the release it already holds.
+    disjoint : bool
+        Declare that graphs equal to those of another dataset of the ledger belong to other subjects. Otherwise a second
+        name for released graphs is refused, since it would give them a second budget.
 
     Raises
     ------
@@ -90,13 +94,14 @@ def release(
     ArtifactError
         If the output cannot be written after all; the message says how to get the release, which the ledger keeps.
     PrivacyError
-        If a reference graph is part of the model, or a release id is reused for something else or was never finished.
+        If a reference graph is part of the model or was released under another name, or a release id is reused for
+        something else or was never finished.
     BudgetError
         If the dataset has too little budget left.
     """
     return _release(
         model, references, ledger, dataset, epsilon, delta, graphs_per_subject, features, source, release_id, output,
-        discrete_gaussian,
+        disjoint, discrete_gaussian,
     )  # fmt: skip
 
 
@@ -112,13 +117,14 @@ def _release(
     source: GraphSet | None,
     release_id: str | None,
     output: str | os.PathLike[str] | None,
+    disjoint: bool,
     sampler: Sampler,
 ) -> PrivateSummary:
     check_epsilon_delta("release", epsilon, delta)
     n = len(references)
-    if not 1 <= n <= MAX_ROWS or not 1 <= graphs_per_subject <= n:
+    if not 1 <= n <= MAX_REFERENCES or not 1 <= graphs_per_subject <= n:
         raise ParameterError(
-            "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_ROWS}", (n, graphs_per_subject)
+            "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_REFERENCES}", (n, graphs_per_subject)
         )
     if not isinstance(features, JointFeatures):
         features = default_features(model.channel_embeddings(references[0]), features)
@@ -133,15 +139,16 @@ def _release(
         "features": features.digest(),
         "encoder": model.encoder_fingerprint(),
         "source": None if source is None else _digest(source),
+        "disjoint": disjoint,
     }
     identifier = release_id or str(uuid.uuid4())
     target = None if output is None else Path(output)
     if (charge := ledger.find(identifier)) is not None:
-        return _stored(charge, identifier, dataset, request, target)
+        return _stored(ledger, charge, dataset, request, target)
     if target is not None:
         refuse_output(target)
     _refuse_overlap(model, references)
-    ledger.budget(dataset)
+    ledger.budget(dataset)  # an unknown dataset is refused before the work
     sampler(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
     total = _exact_sum(model, references, features, mechanism)
     prior = None if source is None else features(model.channel_embeddings(source)).mean(axis=0)
@@ -152,6 +159,8 @@ def _release(
         mu_squared=mechanism.mu_squared,
         total_variation=mechanism.total_variation,
         request=request,
+        fingerprints=[ledger.fingerprint(item) for item in graph_hashes(references)],
+        disjoint=disjoint,
     )
     terms = PrivacyTerms(
         epsilon=mechanism.epsilon,
@@ -172,7 +181,6 @@ def _release(
         features=features,
         sites=(terms,),
         encoder=request["encoder"],
-        statement=statement((terms,), request["encoder"]),
         prior=prior,
     )
     try:
@@ -229,16 +237,17 @@ def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
 
 
 def _stored(
-    charge: Charge, identifier: str, dataset: str, request: dict[str, Any], target: Path | None
+    ledger: Ledger, charge: Charge, dataset: str, request: dict[str, Any], target: Path | None
 ) -> PrivateSummary:
     if charge.dataset != dataset or dict(charge.request) != request:
-        raise PrivacyError(f"Release id {identifier!r} belongs to another request. Choose a new id.")
-    if charge.artifact is None:
+        raise PrivacyError(f"Release id {charge.release!r} belongs to another request. Choose a new id.")
+    content = ledger.artifact(charge.release)
+    if content is None:
         raise PrivacyError(
-            f"Release {identifier!r} was charged but never finished. Its budget is spent, because its noise may "
+            f"Release {charge.release!r} was charged but never finished. Its budget is spent, because its noise may "
             "have been drawn; use a new release id."
         )
-    summary = PrivateSummary.from_bytes(charge.artifact)
+    summary = PrivateSummary.from_bytes(content)
     if target is not None:
         write_output(target, summary, repeated=True)
     return summary

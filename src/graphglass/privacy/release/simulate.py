@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError, PrivacyError
-from graphglass.privacy.release.noise_scale import gaussian_sigma
+from graphglass.privacy.noise_scale import gaussian_sigma
+from graphglass.privacy.private_summary import shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +31,9 @@ class SimulatedSummary:
         """eq:dp_score of every query under every draw, (draws, n)."""
         return -(self.means @ features.T)
 
-    def mixed(self, prior: NDArray[np.float64], references: int, n0: float = 32.0) -> SimulatedSummary:
+    def with_prior(self, prior: NDArray[np.float64], references: int) -> SimulatedSummary:
         """The draws shrunk toward a public mean (eq:dp_mix)."""
-        weight = references / (references + n0)
-        return SimulatedSummary((1.0 - weight) * prior + weight * self.means, self.sigma)
+        return SimulatedSummary(shrunk(self.means, prior, references), self.sigma)
 
     def save(self, *_: Any, **__: Any) -> NoReturn:
         """Always refused."""

@@ -7,6 +7,7 @@ privacy). Releases compose as the sum of mu squared, exactly; (epsilon, delta) i
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from scipy.special import erfcx, log_ndtr, ndtr
 
@@ -20,6 +21,8 @@ SAFETY = 1.0 + 1e-9
 # Noise on kernel values, which lie between 0 and 1, above which a summary says little. Eight references at epsilon 4
 # are just above it, and rank little better than chance (docs/privacy.md).
 LOUD = 0.25
+# The share of every delta set aside for integer instead of continuous noise.
+SLACK_SHARE = Fraction(1, 2**20)
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -28,6 +31,21 @@ def check_epsilon_delta(owner: str, epsilon: float, delta: float) -> None:
     for name, value, (low, high) in (("epsilon", epsilon, EPSILON_RANGE), ("delta", delta, DELTA_RANGE)):
         if not (isinstance(value, int | float) and low <= value <= high):
             raise ParameterError(owner, name, f"a number from {low:g} to {high:g}", value)
+
+
+def gaussian_delta(delta: float) -> float:
+    """The part of a promised delta left for the Gaussian law once the slack's share is set aside."""
+    return delta * (1.0 - float(SLACK_SHARE))
+
+
+def slack_factor(epsilon: float) -> Fraction:
+    """1 + e^epsilon, rounded up: what one unit of total variation costs in delta."""
+    return 1 + Fraction(math.exp(epsilon) * (1.0 + 1e-12))
+
+
+def rounding_distance(dimension: int, scale: int) -> Fraction:
+    """Bound on the total variation between integer noise and a rounded continuous Gaussian: P / (16 scale^2)."""
+    return Fraction(dimension, 16 * scale**2)
 
 
 def log_delta(epsilon: float, mu: float) -> float:

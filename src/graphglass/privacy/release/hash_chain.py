@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,21 +16,23 @@ from graphglass.errors import LedgerError
 from graphglass.storage.atomic import write_whole
 
 _ORIGIN = "0" * 64
-_SCHEMA = """
-CREATE TABLE entries (
-    sequence INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    body TEXT NOT NULL,
-    previous TEXT NOT NULL,
-    digest TEXT NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE contents (sha256 TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT;
-CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'the ledger is
-append-only'); END; CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'the
-ledger is append-only'); END; CREATE TRIGGER contents_no_update BEFORE UPDATE ON contents BEGIN SELECT
-RAISE(ABORT, 'the ledger is append-only'); END; CREATE TRIGGER contents_no_delete BEFORE DELETE ON contents
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-"""
+_LARGEST_HEAD = 4096  # bytes; a head file has about a hundred
+# Fingerprints stand outside the chain: its head is published, and must not depend on private graphs.
+_TABLES = {
+    "entries": "sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, previous TEXT NOT NULL, "
+    "digest TEXT NOT NULL UNIQUE",
+    "contents": "sha256 TEXT PRIMARY KEY, content BLOB NOT NULL",
+    "fingerprints": "release TEXT NOT NULL, fingerprint BLOB NOT NULL",
+}
+_SCHEMA = "".join(
+    f"CREATE TABLE {table} ({columns}) STRICT;"
+    + "".join(
+        f"CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table} "
+        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
+        for action in ("UPDATE", "DELETE")
+    )
+    for table, columns in _TABLES.items()
+)
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,39 @@ class Transaction:
             )
         return bytes(row[0])
 
+    def store_fingerprints(self, release: str, fingerprints: Iterable[bytes]) -> None:
+        rows = ((release, fingerprint) for fingerprint in fingerprints)
+        self.connection.executemany("INSERT INTO fingerprints VALUES (?, ?)", rows)
+
+    def fingerprint_counts(self) -> dict[str, int]:
+        """How many fingerprints every release has stored."""
+        return dict(self.connection.execute("SELECT release, COUNT(*) FROM fingerprints GROUP BY release"))
+
+    def releases_with(self, fingerprints: Iterable[bytes]) -> dict[str, int]:
+        """Releases that share some of these fingerprints, with the number shared."""
+        self.connection.execute("CREATE TEMP TABLE asked (fingerprint BLOB PRIMARY KEY)")
+        self.connection.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((item,) for item in fingerprints))
+        shared = dict(
+            self.connection.execute(
+                "SELECT release, COUNT(DISTINCT fingerprint) FROM fingerprints JOIN asked USING (fingerprint) "
+                "GROUP BY release"
+            )
+        )
+        self.connection.execute("DROP TABLE asked")
+        return shared
+
 
 class HashChain:
     """The file at ``path`` and, beside it, ``path.head``: the last entry this file is known to have reached.
 
-    A copy restored from yesterday is shorter than its head file says, and is refused.
+    A copy restored from yesterday is shorter than its head file says, and is refused. The whole chain is verified once;
+    later transactions verify what was added since.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.head_path = self.path.with_name(self.path.name + ".head")
+        self.entries: list[Entry] = []
 
     def create(self, kind: str, body: Mapping[str, Any]) -> None:
         """Make the file, readable by its owner alone, with a first entry."""
@@ -111,14 +136,11 @@ class HashChain:
             with self.transaction() as transaction:
                 transaction.append(kind, body)
         except BaseException:
-            # Nothing was granted yet. What is left of the attempt would only stand in the way of the next one.
-            for leftover in (self.path, *self._companions(), self.head_path):
+            # Nothing was granted yet. What is left of the attempt would only block the next one.
+            companions = [self.path.with_name(self.path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
+            for leftover in (self.path, *companions, self.head_path):
                 leftover.unlink(missing_ok=True)
             raise
-
-    def _companions(self) -> list[Path]:
-        """What SQLite keeps beside the file."""
-        return [self.path.with_name(self.path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
 
     def _write_schema(self) -> None:
         try:
@@ -137,12 +159,14 @@ class HashChain:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Take the write lock, verify the whole chain, hand it out, and commit what was appended, durably."""
+        """Take the write lock, verify the chain, hand it out, and commit what was appended, durably."""
         with self._locked() as connection:
-            transaction = Transaction(connection, self._verified(connection))
+            self.entries = self._verified(connection)
+            transaction = Transaction(connection, list(self.entries))
             yield transaction
             connection.execute("COMMIT")
         if transaction.appended:
+            self.entries = transaction.entries
             self._advance_head()
 
     @contextmanager
@@ -156,7 +180,7 @@ class HashChain:
             connection = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=60
             )
-            # Before a word about permissions: nobody should change those of a file that is no ledger. SQLite has to
+            # Before the check of permissions: nobody should change those of a file that is no ledger. SQLite has to
             # look, for closing the file here would take away the locks of other threads on it.
             if not self._has_entries(connection):
                 raise self._foreign("another kind of file")
@@ -188,31 +212,48 @@ class HashChain:
         )
 
     def _verified(self, connection: sqlite3.Connection) -> list[Entry]:
-        entries: list[Entry] = []
-        previous = _ORIGIN
-        rows = connection.execute("SELECT sequence, kind, body, previous, digest FROM entries ORDER BY sequence")
-        for expected, (sequence, kind, body, before, digest) in enumerate(rows):
+        """The entries known before, which are in memory, and the verified ones that follow them in the file."""
+        entries = self.entries[:-1]
+        previous = entries[-1].digest if entries else _ORIGIN
+        query = "SELECT sequence, kind, body, previous, digest FROM entries WHERE sequence >= ? ORDER BY sequence"
+        rows = connection.execute(query, (len(entries),))
+        for expected, (sequence, kind, body, before, digest) in enumerate(rows, start=len(entries)):
             if sequence != expected or before != previous or digest != _digest(sequence, kind, body, before):
                 raise LedgerError(
                     f"Entry {expected} of the ledger {self.path} was altered, inserted or removed. Do not use it."
                 )
-            entries.append(Entry(sequence, kind, json.loads(body), before, digest))
+            try:
+                entries.append(Entry(sequence, kind, dict(json.loads(body)), before, digest))
+            except (ValueError, TypeError, RecursionError) as error:
+                raise LedgerError(f"Entry {expected} of the ledger {self.path} cannot be read: {error}.") from error
             previous = digest
+        if self.entries:
+            self._require(entries, self.entries[-1].sequence, self.entries[-1].digest)
         self._check_head(entries)
         return entries
 
     def _check_head(self, entries: list[Entry]) -> None:
         try:
-            head = json.loads(self.head_path.read_text())
-            sequence, digest = int(head["sequence"]), str(head["digest"])
+            if self.head_path.exists() and not self.head_path.is_file():
+                raise ValueError("it is not a regular file")
+            with self.head_path.open("rb") as file:
+                head = json.loads(file.read(_LARGEST_HEAD))
+            sequence, digest = head["sequence"], head["digest"]
+            if not isinstance(sequence, int) or not isinstance(digest, str):
+                raise TypeError("it holds no sequence number and hash")
         except FileNotFoundError:
             if len(entries) <= 1:
                 return  # a crash right after creation; nothing was granted or spent yet
             raise LedgerError(
                 f"{self.head_path} is missing; without it a rolled-back ledger would go unnoticed. Put it back."
             ) from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise LedgerError(f"{self.head_path} cannot be read: {error}.") from error
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise LedgerError(
+                f"{self.head_path} cannot be read: {error}. Put back the file that was written with the ledger."
+            ) from error
+        self._require(entries, sequence, digest)
+
+    def _require(self, entries: list[Entry], sequence: int, digest: str) -> None:
         if not 0 <= sequence < len(entries) or entries[sequence].digest != digest:
             raise LedgerError(
                 f"The ledger {self.path} has been rolled back: entry {sequence} with hash {digest[:12]} is gone. "

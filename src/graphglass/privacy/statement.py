@@ -41,14 +41,19 @@ def statement(sites: Sequence[PrivacyTerms], encoder: str) -> str:
             f"Equivalently: mu = {site.mu:.6f} in Gaussian differential privacy, up to that slack.",
             f"Noise: discrete Gaussian, sigma = {site.sigma:.6g} on each of {site.dimension} mean features.",
             f"Grid: 2^-{site.grid_bits}; sensitivity {site.sensitivity:.6g}, noise scale {site.noise_scale} units.",
-            f"Release: {site.release}; ledger entry {site.ledger_sequence}, head {site.ledger_head}.",
+            f"Release: {_plain(site.release)}; ledger entry {site.ledger_sequence}, head {_plain(site.ledger_head)}.",
             "",
         ]
     lines += [
-        f"Encoder: {encoder}, fixed before the private graphs were seen.",
+        f"Encoder: {_plain(encoder)}, fixed before the private graphs were seen.",
         "Overlap: no private graph has the content hash of a graph the encoder was trained on or took its labels from.",
         "Reuse: scores and anything else computed from this summary and public data keep the promise.",
         "Another release about the same graphs adds to what is spent.",
         "Not covered: " + "; ".join(NOT_COVERED) + ".",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """The text with everything escaped that could move a cursor or start a line of its own."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -8,7 +8,7 @@ from dp_accounting import dp_event, get_sigma_gaussian
 from dp_accounting.pld import PLDAccountant
 
 from graphglass.errors import ParameterError
-from graphglass.privacy.release.noise_scale import (
+from graphglass.privacy.noise_scale import (
     SAFETY,
     epsilon_of,
     gaussian_sigma,

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from graphglass.errors import ArtifactError, InputError
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary
 
 
 def refuse_output(path: Path, stored: PrivateSummary | None = None) -> None:

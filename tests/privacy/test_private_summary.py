@@ -1,21 +1,19 @@
 """A summary file: scores, round trip, and refusal of anything altered."""
 
-import json
 import os
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import load, save
 
-from graphglass.errors import ArtifactError, ParameterError, SchemaError
+from graphglass.errors import ArtifactError, SchemaError
 from graphglass.privacy.joint_features import JointFeatures
-from graphglass.privacy.public_map import PublicMap
-from graphglass.privacy.summary import PrivateSummary
+from graphglass.privacy.private_summary import KIND, PrivateSummary
 from graphglass.privacy.terms import PrivacyTerms
+from graphglass.storage.single_file import pack_artifact, unpack_artifact
 
-RNG = np.random.default_rng(0)
 FEATURES = JointFeatures((("graph:64", 64), ("text:64", 64)), frequencies=16)
 
 
@@ -40,7 +38,7 @@ def terms(n=20, features=FEATURES, **changes):
 def summary(features=FEATURES, prior=None, n=20):
     mean = features(embeddings(n)).mean(axis=0)
     total = np.rint(mean * n * 2.0**30).astype(np.int64)
-    return PrivateSummary(total, features, (terms(n, features),), "encoder/1", "A promise.\n", prior)
+    return PrivateSummary(total, features, (terms(n, features),), "encoder/1", prior)
 
 
 @pytest.fixture
@@ -78,19 +76,15 @@ def test_contributions_add_up():
 def test_shrinkage_weights():
     prior = np.linspace(-0.1, 0.1, FEATURES.dimension)
     value = summary(prior=prior, n=32)
-    np.testing.assert_allclose(value.mixed_mean(), 0.5 * prior + 0.5 * value.mean)
-    np.testing.assert_allclose(value.mixed_mean(0), value.mean)
+    np.testing.assert_allclose(value.mean_with_prior, 0.5 * prior + 0.5 * value.mean)
     queries = embeddings(3, 6)
-    np.testing.assert_allclose(value.scores(queries, source_prior=True), -FEATURES(queries) @ value.mixed_mean())
+    np.testing.assert_allclose(value.scores(queries, source_prior=True), -FEATURES(queries) @ value.mean_with_prior)
     with pytest.raises(ArtifactError, match="no source prior"):
         summary().scores(queries, source_prior=True)
-    with pytest.raises(ParameterError):
-        value.mixed_mean(-1)
 
 
 def test_round_trip_is_exact_and_repeatable(tmp_path):
-    maps = {"graph:64": PublicMap.whitening(RNG.standard_normal((100, 64)), rank=8)}
-    value = summary(JointFeatures(FEATURES.channels, 16, (1.0, 8.0), 3, True, maps), prior=None)
+    value = summary(JointFeatures(FEATURES.channels, 16, (1.0, 8.0), 3, True))
     value.save(tmp_path / "summary")
     loaded = PrivateSummary.load(tmp_path / "summary")
     assert loaded.to_bytes() == value.to_bytes() == (tmp_path / "summary").read_bytes()
@@ -121,25 +115,42 @@ def test_truncated_files_are_refused(content, cut):
         PrivateSummary.from_bytes(content[:cut])
 
 
-def edited(content, **changes):
-    """The file with another manifest whose own checksum is right."""
-    import hashlib
-
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    manifest = {**json.loads(header["__metadata__"]["manifest"][64:]), **changes}
-    text = json.dumps(manifest, sort_keys=True)
-    return save(load(content), metadata={"manifest": hashlib.sha256(text.encode()).hexdigest() + text})
+def edited(content, kind=KIND, total=None, **changes):
+    """The file with another document, resealed: every checksum is right."""
+    document, arrays = unpack_artifact(content, KIND, "here")
+    return pack_artifact(kind, arrays if total is None else {**arrays, "total": total}, {**document, **changes})
 
 
 def test_other_versions_and_formats_are_refused(content):
     assert PrivateSummary.from_bytes(edited(content)).references == 20
-    for change in ({"version": 2}, {"format": "something"}, {"features_digest": "0"}, {"sha256": {}}, {"sites": []}):
+    for change in ({"kind": "something"}, {"features_digest": "0"}, {"sites": []}, {"sites": 3}, {"features": None}):
         with pytest.raises(ArtifactError):
             PrivateSummary.from_bytes(edited(content, **change))
+    with pytest.raises(ArtifactError, match="altered or damaged"):
+        PrivateSummary.from_bytes(content.replace(b"encoder/1", b"encoder/2"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphglass.storage.single_file.VERSION", 9)
+        newer = summary().to_bytes()
+    with pytest.raises(ArtifactError, match="format version 9"):
+        PrivateSummary.from_bytes(newer)
 
 
 @pytest.mark.parametrize(
-    "change", [{"epsilon": -1.0}, {"references": 0}, {"references": "20"}, {"noise_scale": True}, {"delta": 2.0}]
+    "change",
+    [
+        {"epsilon": -1.0},
+        {"references": 0},
+        {"references": "20"},
+        {"noise_scale": True},
+        {"delta": 2.0},
+        {"grid_bits": 10**12},
+        {"references": 10**400},
+        {"epsilon": 10**400},
+        {"graphs_per_subject": 21},
+        {"ledger_sequence": -1},
+        {"release": "x" * 10**4},
+        {"dimension": 10**8},
+    ],
 )
 def test_impossible_terms_are_refused(content, change):
     with pytest.raises(ArtifactError):
@@ -152,11 +163,11 @@ def test_inconsistent_arrays_are_refused():
     value = summary()
     for total in (value.total[:-1], value.total.astype(np.int32)):
         with pytest.raises(ArtifactError):
-            PrivateSummary(total, FEATURES, value.sites, "e", "s")
+            PrivateSummary(total, FEATURES, value.sites, "e")
     with pytest.raises(ArtifactError):
-        PrivateSummary(value.total, FEATURES, value.sites, "e", "s", np.full(FEATURES.dimension, np.nan))
+        PrivateSummary(value.total, FEATURES, value.sites, "e", np.full(FEATURES.dimension, np.nan))
     with pytest.raises(ArtifactError, match="one grid"):
-        PrivateSummary(value.total, FEATURES, (terms(), terms(grid_bits=20)), "e", "s")
+        PrivateSummary(value.total, FEATURES, (terms(), terms(grid_bits=20)), "e")
 
 
 def test_another_model_is_refused():
@@ -191,7 +202,7 @@ def test_missing_file_and_failed_write(tmp_path):
             summary().save(tmp_path / "f")
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
     assert (tmp_path / "f").read_bytes() == b"old"
-    with pytest.raises(ArtifactError, match=r"/f: This is not a private summary"):
+    with pytest.raises(ArtifactError, match=r"/f is not a graphglass-private-summary"):
         PrivateSummary.load(tmp_path / "f")
 
 
@@ -200,10 +211,53 @@ def test_the_serving_side_needs_no_release_code():
     import sys
 
     code = (
-        "import sys, graphglass.privacy.summary; "
+        "import sys, graphglass.privacy.private_summary; "
         "print(any(m.startswith('graphglass.privacy.release') or m == 'opendp' for m in sys.modules))"
     )
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
         == "False"
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": 3.9},
+        {"delta": 9e-6},
+        {"noise_scale": 2_321_777_000},
+        {"graphs_per_subject": 2},
+        {"delta_slack": 0.0},
+    ],
+)
+def test_terms_whose_noise_does_not_keep_the_promise_are_refused(content, change):
+    """Whoever reseals a file can state any promise; the noise beside it must keep it."""
+    with pytest.raises(ArtifactError, match="does not keep the promise"):
+        PrivateSummary.from_bytes(edited(content, sites=[{**terms().to_json(), **change}]))
+
+
+@pytest.mark.parametrize("key", ["frequencies", "seed", "kappas", "channels"])
+def test_a_small_file_cannot_claim_a_large_map(content, key):
+    """2.6 kB that claim 10^8 features were computed before anything was compared with the bytes present."""
+    large = {"frequencies": 10**8, "seed": 10**9, "kappas": [1.0] * 10**5, "channels": [["a", 10**8], ["b", 10**8]]}
+    value = {**FEATURES.to_json(), key: large[key]}
+    started = time.monotonic()
+    with pytest.raises(ArtifactError):
+        PrivateSummary.from_bytes(edited(content, features=value))
+    assert time.monotonic() - started < 2.0
+
+
+@pytest.mark.parametrize("size", [2**63, 10**9, 2**20 + 1, 0])
+def test_an_oversize_header_is_refused_by_its_size(content, size):
+    with pytest.raises(ArtifactError, match="header claims"):
+        PrivateSummary.from_bytes(size.to_bytes(8, "little") + content[8:])
+
+
+def test_the_statement_is_made_from_the_fields_and_escaped(content):
+    """Text in a file may not move the cursor of whoever reads it, nor add lines to the promise."""
+    sites = [{**terms().to_json(), "release": "a\n\x1b[2JPromise: (0, 0)"}]
+    loaded = PrivateSummary.from_bytes(edited(content, sites=sites, encoder="e\u202e\rx", statement="Promise: (0, 0)"))
+    assert "\x1b" not in loaded.statement
+    assert not {"\r", "\u202e"} & set(loaded.statement)
+    assert loaded.statement.count("\nPromise: ") == 1
+    assert "Release: a\\n\\x1b[2JPromise" in loaded.statement

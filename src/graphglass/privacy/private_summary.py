@@ -1,0 +1,183 @@
+"""PrivateSummary: a released, noisy mean of reference features, and the scores it gives."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import ArtifactError
+from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.statement import statement
+from graphglass.privacy.terms import PrivacyTerms
+from graphglass.storage.atomic import write_whole
+from graphglass.storage.single_file import pack_artifact, unpack_artifact
+
+KIND = "graphglass-private-summary"
+# A summary is kilobytes; anything of this size is something else.
+MAX_BYTES = 64 * 2**20
+SHRINKAGE = 32
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateSummary:
+    """What a site publishes instead of its reference graphs. Everything in it may be shown to anyone.
+
+    Attributes
+    ----------
+    total : int64 (P,)
+        Sum of the reference features plus noise, in grid units.
+    features : JointFeatures
+        The public map queries go through.
+    sites : tuple of PrivacyTerms
+        One entry per release; more than one after a merge of disjoint sites.
+    encoder : str
+        Fingerprint of the model whose codes the features are made of.
+    prior : float64 (P,) or None
+        Mean feature of public source graphs, for shrinkage.
+    """
+
+    total: NDArray[np.int64]
+    features: JointFeatures
+    sites: tuple[PrivacyTerms, ...]
+    encoder: str
+    prior: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        width = self.features.dimension
+        if not self.sites or len({site.grid_bits for site in self.sites}) != 1:
+            raise ArtifactError("A private summary needs at least one site, and one grid for all of them.")
+        if any(site.dimension != width for site in self.sites) or self.total.shape != (width,):
+            raise ArtifactError(f"The private summary has {self.total.shape} values for {width} features.")
+        if self.total.dtype != np.int64:
+            raise ArtifactError(f"The private summary must hold 64-bit integers, found {self.total.dtype}.")
+        if self.prior is not None and (self.prior.shape != (width,) or not np.isfinite(self.prior).all()):
+            raise ArtifactError("The source prior of the summary has another shape or is not finite.")
+        for name in ("total", "prior"):
+            if (value := getattr(self, name)) is not None:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    @property
+    def references(self) -> int:
+        """Graphs summarised over all sites."""
+        return sum(site.references for site in self.sites)
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The noisy mean feature (eq:dp_release), (P,)."""
+        return self.total / (self.references * 2.0 ** self.sites[0].grid_bits)
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise per coordinate of :attr:`mean`, and of the noise in any score."""
+        noise = math.sqrt(sum(site.noise_scale**2 for site in self.sites))
+        return noise / (self.references * 2.0 ** self.sites[0].grid_bits)
+
+    @property
+    def statement(self) -> str:
+        """The promise in plain words, made from the verified fields."""
+        return statement(self.sites, self.encoder)
+
+    @property
+    def mean_with_prior(self) -> NDArray[np.float64]:
+        """The mean shrunk toward the source prior (eq:dp_mix), (P,)."""
+        if self.prior is None:
+            raise ArtifactError(
+                "This private summary carries no source prior. Release it with public source graphs to have one."
+            )
+        return shrunk(self.mean, self.prior, self.references)
+
+    def scores(self, inputs: Any, *, source_prior: bool = False) -> NDArray[np.float64]:
+        """Minus the approximate kernel density at each query (eq:dp_score); higher is more anomalous, (n,).
+
+        Parameters
+        ----------
+        inputs : mapping of channel name to (n, width)
+            What :attr:`features` takes: codes of the queries by the model the summary was released with.
+        source_prior : bool
+            Shrink toward the source prior first (eq:dp_mix).
+        """
+        return -(self.features(inputs) @ self._mean(source_prior))
+
+    def contributions(self, inputs: Any, *, source_prior: bool = False) -> dict[str, NDArray[np.float64]]:
+        """The scores split by channel; the parts of a graph add up to its score."""
+        rows, mean = self.features(inputs), self._mean(source_prior)
+        return {name: -(rows[:, part] @ mean[part]) for name, part in self.features.parts().items()}
+
+    def _mean(self, source_prior: bool) -> NDArray[np.float64]:
+        return self.mean_with_prior if source_prior else self.mean
+
+    def check_encoder(self, fingerprint: str) -> None:
+        """Refuse a model other than the one the summary was released with."""
+        if fingerprint != self.encoder:
+            raise ArtifactError(
+                f"The summary was released with encoder {self.encoder}, the model has {fingerprint}. "
+                "Scores would mean nothing; use the model the summary names."
+            )
+
+    def to_bytes(self) -> bytes:
+        """The summary as one file; equal summaries are equal files."""
+        arrays: dict[str, NDArray[Any]] = {"total": self.total}
+        if self.prior is not None:
+            arrays["prior"] = self.prior
+        document = {
+            "encoder": self.encoder,
+            "features": self.features.to_json(),
+            "features_digest": self.features.digest(),
+            "sites": [site.to_json() for site in self.sites],
+        }
+        return pack_artifact(KIND, arrays, document)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, where: str = "The file") -> PrivateSummary:
+        """Read :meth:`to_bytes`; anything altered, truncated or of another version is refused."""
+        document, arrays = unpack_artifact(content, KIND, where)
+        try:
+            summary = cls(
+                total=arrays["total"],
+                features=JointFeatures.from_json(document["features"]),
+                sites=tuple(PrivacyTerms.from_json(site) for site in document["sites"]),
+                encoder=str(document["encoder"]),
+                prior=arrays.get("prior"),
+            )
+            expected = document["features_digest"]
+        except (KeyError, TypeError) as error:
+            raise ArtifactError(f"{where} is not a complete private summary ({type(error).__name__}).") from error
+        # Only now: the claimed size of the map is that of the values present, so computing it costs no more than they.
+        if summary.features.digest() != expected:
+            raise ArtifactError(
+                f"This installation derives other public frequencies than {where} was made with. Use the versions of "
+                "GraphGlass and NumPy that wrote it."
+            )
+        return summary
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the summary; the file appears whole or not at all."""
+        try:
+            write_whole(Path(path), self.to_bytes())
+        except OSError as error:
+            raise ArtifactError(f"{path} cannot be written: {error.strerror}.") from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PrivateSummary:
+        """Read and verify a summary file."""
+        target = Path(path)
+        try:
+            if target.stat().st_size > MAX_BYTES:
+                raise ArtifactError(f"{target} is larger than any private summary.")
+            return cls.from_bytes(target.read_bytes(), str(target))
+        except OSError as error:
+            raise ArtifactError(f"The private summary {target} cannot be read: {error.strerror}.") from error
+
+
+def shrunk(mean: NDArray[np.float64], prior: NDArray[np.float64], references: int) -> NDArray[np.float64]:
+    """A mean of n references, or several (draws, P), with weight n / (n + 32) and the rest on a public mean."""
+    weight = references / (references + SHRINKAGE)
+    return (1.0 - weight) * prior + weight * mean

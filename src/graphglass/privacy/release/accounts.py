@@ -1,0 +1,98 @@
+"""What the entries of a ledger add up to: budgets, and the charges against them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from graphglass.errors import BudgetError
+from graphglass.privacy.noise_scale import epsilon_of, gaussian_delta
+from graphglass.privacy.release.hash_chain import Entry
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The account of one dataset; ``spent`` includes charges whose release never finished."""
+
+    dataset: str
+    epsilon: float
+    delta: float
+    mu_squared: Fraction
+    spent: Fraction
+    total_variation: Fraction
+    releases: int
+
+    @property
+    def remaining(self) -> Fraction:
+        return self.mu_squared - self.spent
+
+    @property
+    def epsilon_spent(self) -> float:
+        """All releases so far together, read as epsilon at the budget's delta."""
+        return epsilon_of(math.sqrt(self.spent), gaussian_delta(self.delta)) if self.spent else 0.0
+
+    @property
+    def epsilon_remaining(self) -> float:
+        """The largest single further release, read as epsilon at the budget's delta, rounded down to three decimals."""
+        if self.remaining <= 0:
+            return 0.0
+        exact = epsilon_of(math.sqrt(self.remaining), gaussian_delta(self.delta))
+        return math.floor(exact * 1000.0 + 1e-5) / 1000.0
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one release took; ``artifact`` is the sha256 of the finished release, None if it never finished."""
+
+    release: str
+    dataset: str
+    sequence: int
+    head: str
+    time: str
+    request: Mapping[str, Any]
+    artifact: str | None = None
+
+
+def grants_in(entries: Sequence[Entry]) -> dict[str, Entry]:
+    """The entry that granted each dataset its budget."""
+    return {entry.body["dataset"]: entry for entry in entries if entry.kind == "budget"}
+
+
+def charge_of(entry: Entry, artifact: str | None = None) -> Charge:
+    """An entry of kind ``charge``."""
+    body = entry.body
+    return Charge(
+        body["release"], body["dataset"], entry.sequence, entry.digest, body["time"], body["request"], artifact
+    )
+
+
+def charges_in(entries: Sequence[Entry]) -> dict[str, Charge]:
+    """All charges by release id, in the order of the ledger."""
+    artifacts = {entry.body["release"]: entry.body["sha256"] for entry in entries if entry.kind == "artifact"}
+    return {
+        entry.body["release"]: charge_of(entry, artifacts.get(entry.body["release"]))
+        for entry in entries
+        if entry.kind == "charge"
+    }
+
+
+def budget_of(entries: Sequence[Entry], dataset: str) -> Budget:
+    """The account of one dataset."""
+    grants = grants_in(entries)
+    if dataset not in grants:
+        known = ", ".join(grants) or "none"
+        raise BudgetError(f"Dataset {dataset!r} has no budget in this ledger (it knows: {known}). Create one first.")
+    body = grants[dataset].body
+    charges = [entry.body for entry in entries if entry.kind == "charge" and entry.body["dataset"] == dataset]
+    return Budget(
+        dataset=dataset,
+        epsilon=float(body["epsilon"]),
+        delta=float(body["delta"]),
+        mu_squared=Fraction(body["mu_squared"]),
+        spent=sum((Fraction(charge["mu_squared"]) for charge in charges), Fraction(0)),
+        total_variation=sum((Fraction(charge["total_variation"]) for charge in charges), Fraction(0)),
+        releases=len(charges),
+    )
