@@ -1,5 +1,7 @@
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from graphglass.errors import ArtifactError
 from graphglass.storage import load
 from graphglass.storage.load import load_artifact
-from graphglass.storage.manifest import MANIFEST
+from graphglass.storage.manifest import MANIFEST, digest
 from graphglass.storage.save import save_artifact
 
 
@@ -110,8 +112,8 @@ def test_a_save_while_reading_gives_the_new_state(tmp_path, monkeypatch):
     save(tmp_path / "m", 1.0)
     real, values = load._read, [2.0, 3.0]
 
-    def read(where, name):
-        content = real(where, name)
+    def read(where, name, expected=None):
+        content = real(where, name, expected)
         if name == MANIFEST and values:
             save(tmp_path / "m", values.pop(0))
         return content
@@ -125,3 +127,117 @@ def test_a_file_that_is_gone_is_told(tmp_path):
     (tmp_path / "m" / manifest.entries["weights"].file).unlink()
     with pytest.raises(ArtifactError, match="incomplete"):
         load_artifact(tmp_path / "m", "model")
+
+
+def reseal(folder, role, content):
+    """Put other bytes behind a role, with a manifest that vouches for them."""
+    body = json.loads((folder / MANIFEST).read_text())
+    entry = body["files"][role]
+    (folder / entry["file"]).write_bytes(content)
+    entry.update(bytes=len(content), sha256=digest(content))
+    (folder / MANIFEST).write_text(json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [(2**62).to_bytes(8, "little"), (10**8).to_bytes(8, "little") + b"{}",
+     b"\x4b\0\0\0\0\0\0\0" + b'{"w":{"dtype":"F64","shape":[1000000000000],"data_offsets":[0,8000000000000]}}'],
+)  # fmt: skip
+def test_an_oversize_header_in_a_resealed_model_is_refused(tmp_path, header):
+    save(tmp_path / "m")
+    reseal(tmp_path / "m", "weights", header + bytes(64))
+    with pytest.raises(ArtifactError, match="cannot be decoded"):
+        load_artifact(tmp_path / "m", "model")
+
+
+@pytest.mark.parametrize("text", [b"[" * 200_000, b"\xff", b"{", b"9" * 5000])
+def test_a_resealed_document_that_is_no_json_is_refused(tmp_path, text):
+    save(tmp_path / "m")
+    reseal(tmp_path / "m", "config", text)
+    with pytest.raises(ArtifactError, match="cannot be decoded"):
+        load_artifact(tmp_path / "m", "model")
+
+
+@pytest.mark.parametrize("size", ["1", -1, None, 1.5])
+def test_a_manifest_with_impossible_sizes_is_refused(tmp_path, size):
+    save(tmp_path / "m")
+    body = json.loads((tmp_path / "m" / MANIFEST).read_text())
+    body["files"]["weights"]["bytes"] = size
+    (tmp_path / "m" / MANIFEST).write_text(json.dumps(body))
+    with pytest.raises(ArtifactError, match="not a readable manifest"):
+        load_artifact(tmp_path / "m", "model")
+
+
+def test_a_size_that_a_manifest_claims_is_not_reserved(tmp_path):
+    save(tmp_path / "m")
+    body = json.loads((tmp_path / "m" / MANIFEST).read_text())
+    body["files"]["weights"]["bytes"] = 2**60
+    (tmp_path / "m" / MANIFEST).write_text(json.dumps(body))
+    with pytest.raises(ArtifactError, match="not what was saved"):
+        load_artifact(tmp_path / "m", "model")
+
+
+@pytest.mark.parametrize("role", ["weights", "manifest"])
+def test_links_out_of_the_folder_are_refused(tmp_path, role):
+    """A folder from elsewhere must not make its reader open other files, devices or pipes."""
+    manifest = save(tmp_path / "m")
+    file = tmp_path / "m" / (MANIFEST if role == "manifest" else manifest.entries[role].file)
+    file.rename(tmp_path / "outside")
+    for target in (tmp_path / "outside", "/dev/zero"):
+        file.symlink_to(target)
+        with pytest.raises(ArtifactError, match="leads elsewhere"):
+            load_artifact(tmp_path / "m", "model")
+        file.unlink()
+
+
+def test_a_file_that_grew_is_not_read_whole(tmp_path):
+    manifest = save(tmp_path / "m")
+    os.truncate(tmp_path / "m" / manifest.entries["weights"].file, 2**40)  # sparse: no disk is used
+    with pytest.raises(ArtifactError, match="larger than"):
+        load_artifact(tmp_path / "m", "model")
+
+
+def test_two_writers_of_one_folder_leave_one_whole_model(tmp_path):
+    """Each removes files it does not know; without a lock one removes what the other is about to name."""
+    code = """
+import sys
+import numpy as np
+from graphglass.storage.save import save_artifact
+for i in range(40):
+    value = float(sys.argv[2]) + i
+    save_artifact(sys.argv[1], "model", tensors={f"part{j}": {"w": np.full(3, value)} for j in range(4)}, documents={})
+"""
+    save_artifact(tmp_path / "m", "model", tensors={}, documents={})
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "m"), base]) for base in ("1000", "2000")]
+    try:
+        while any(writer.poll() is None for writer in writers):
+            load_artifact(tmp_path / "m", "model")
+    finally:
+        for writer in writers:
+            writer.wait()
+    assert [writer.returncode for writer in writers] == [0, 0]
+    parts = load_artifact(tmp_path / "m", "model").tensors.values()
+    assert len({float(part["w"][0]) for part in parts}) == 1
+
+
+def test_a_disk_that_fills_up_while_saving_keeps_the_state_before(tmp_path):
+    """No file of the child may grow past 64 KiB, as on a full disk."""
+    save(tmp_path / "m", 1.0)
+    code = """
+import resource, signal, sys
+import numpy as np
+from graphglass.errors import ArtifactError
+from graphglass.storage.save import save_artifact
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+try:
+    save_artifact(sys.argv[1], "model", tensors={"a": {"w": np.ones(3)}, "b": {"w": np.ones(10**5)}}, documents={})
+except ArtifactError as error:
+    print("refused", error)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "m")], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith("refused")
+    assert load_artifact(tmp_path / "m", "model").tensors["weights"]["w"][0] == 1
+    assert len(list((tmp_path / "m").iterdir())) == 3

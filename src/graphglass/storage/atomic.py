@@ -40,6 +40,22 @@ def write_whole(path: Path, content: bytes, *, owner_only: bool = False) -> None
         temporary.write_bytes(content)
 
 
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """One writer at a time: a second one waits. Only POSIX systems can lock a directory."""
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)  # which releases the lock
+
+
 def _sync_directory(path: Path) -> None:
     """Make a rename last; only POSIX systems can open a directory to do so."""
     if os.name != "posix":

@@ -16,7 +16,7 @@ from safetensors.numpy import load as from_safetensors
 from graphglass.errors import ArtifactError, MissingExtraError
 from graphglass.storage.atomic import replacing
 from graphglass.storage.cache_folder import cache_root
-from graphglass.storage.manifest import MANIFEST, MAPPED, Entry, Manifest, digest, file_digest
+from graphglass.storage.manifest import LARGEST_MANIFEST, MANIFEST, MAPPED, Entry, Manifest, digest, file_digest
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _load(where: str, manifest: Manifest) -> Artifact:
         if entry.file.endswith(MAPPED):
             files[role] = _file(where, entry)
             continue
-        content = _read(where, entry.file)
+        content = _read(where, entry.file, entry.bytes)
         if len(content) != entry.bytes or digest(content) != entry.sha256:
             raise _altered(where, entry, len(content))
         try:
@@ -60,7 +60,7 @@ def _load(where: str, manifest: Manifest) -> Artifact:
                 tensors[role] = _finite(from_safetensors(content), f"{where}/{entry.file}")
             else:
                 documents[role] = json.loads(content)
-        except (SafetensorError, ValueError) as error:
+        except (SafetensorError, ValueError, RecursionError) as error:
             raise ArtifactError(f"{where}/{entry.file} cannot be decoded: {error}.") from error
     return Artifact(manifest, tensors, documents, files)
 
@@ -87,7 +87,7 @@ def _file(where: str, entry: Entry) -> Path:
             if not path.exists():
                 _fetch(f"{where}/{entry.file}", path)
         else:
-            path = Path(where) / entry.file
+            path = _inside(where, entry.file)
         size = path.stat().st_size
         if size != entry.bytes or file_digest(path) != entry.sha256:
             if "://" in where:
@@ -126,21 +126,33 @@ def _finite(group: dict[str, NDArray[Any]], where: str) -> dict[str, NDArray[Any
     return group
 
 
-def _read(where: str, name: str) -> bytes:
+def _read(where: str, name: str, expected: int | None = None) -> bytes:
+    """The content of a file; one that is larger than expected is refused without reading it whole."""
+    most = LARGEST_MANIFEST if expected is None else expected
     try:
-        if "://" in where:
-            return _read_url(f"{where}/{name}")
-        return (Path(where) / name).read_bytes()
+        with _open_url(f"{where}/{name}") if "://" in where else _inside(where, name).open("rb") as file:
+            # In pieces: one read of a claimed size would reserve that much memory.
+            pieces, size = [], 0
+            while size <= most and (piece := file.read(2**20)):
+                pieces.append(piece)
+                size += len(piece)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _missing(where, name) from error
     except OSError as error:
         raise ArtifactError(f"{where}/{name} cannot be read: {error}.") from error
+    if size > most:
+        raise ArtifactError(f"{where}/{name} is larger than the {most} bytes it should have. Save the artifact again.")
+    return b"".join(pieces)
 
 
-def _read_url(url: str) -> bytes:
-    with _open_url(url) as file:
-        content: bytes = file.read()
-    return content
+def _inside(where: str, name: str) -> Path:
+    """A regular file of the directory; a link that leads out of it, a pipe or a device is refused."""
+    path = Path(where) / name
+    if path.exists() and (not path.is_file() or path.resolve().parent != Path(where).resolve()):
+        raise ArtifactError(
+            f"{path} is not a file of the artifact but leads elsewhere. Copy the artifact with its files."
+        )
+    return path
 
 
 def _open_url(url: str) -> Any:

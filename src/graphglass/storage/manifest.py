@@ -12,6 +12,7 @@ from graphglass.errors import ArtifactError
 
 MANIFEST = "manifest.json"
 VERSION = 1
+LARGEST_MANIFEST = 2**20  # bytes
 MAPPED = ("npy", "faiss")  # files that are mapped into memory, not read
 
 
@@ -44,7 +45,11 @@ class Manifest:
             body: dict[str, Any] = json.loads(text)
             entries = {role: Entry(**entry) for role, entry in body["files"].items()}
             manifest = cls(body["kind"], body["version"], body["written_by"], entries)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if not all(
+                isinstance(e.bytes, int) and e.bytes >= 0 and isinstance(e.sha256, str) for e in entries.values()
+            ):
+                raise TypeError("a file has no size or hash")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}). Save again.") from error
         if manifest.kind != kind:
             raise ArtifactError(f"{where} holds a {manifest.kind!r}, but a {kind!r} was expected.")

@@ -14,7 +14,7 @@ from safetensors.numpy import save as to_safetensors
 
 from graphglass import __version__
 from graphglass.errors import ArtifactError
-from graphglass.storage.atomic import replacing, write_whole
+from graphglass.storage.atomic import locked, replacing, write_whole
 from graphglass.storage.manifest import MANIFEST, MAPPED, VERSION, Entry, Manifest, digest, file_digest
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -42,36 +42,45 @@ def save_artifact(
         raise ArtifactError(f"{directory} holds other files. Choose a new directory, or one that an artifact is in.")
     contents = {f"{role}.safetensors": to_safetensors(_contiguous(role, group)) for role, group in tensors.items()}
     contents |= {f"{role}.json": _json(role, document) for role, document in documents.items()}
-    entries = {}
     written: list[Path] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            role, suffix = name.split(".")
-            sha256 = digest(content)
-            file = f"{role}-{sha256[:12]}.{suffix}"
-            if not (directory / file).exists():
-                written.append(directory / file)
-            write_whole(directory / file, content)
-            entries[role] = Entry(file, len(content), sha256)
-        for role, source in (files or {}).items():
-            sha256 = file_digest(source)
-            file = f"{role}-{sha256[:12]}{source.suffix}"
-            if not (directory / file).exists():
-                written.append(directory / file)
-                _copy(source, directory / file)
-            entries[role] = Entry(file, source.stat().st_size, sha256)
-        manifest = Manifest(kind, VERSION, __version__, entries)
-        write_whole(directory / MANIFEST, manifest.to_json().encode())
+        with locked(directory):
+            entries = _write_files(directory, contents, files or {}, written)
+            manifest = Manifest(kind, VERSION, __version__, entries)
+            write_whole(directory / MANIFEST, manifest.to_json().encode())
+            kept = {entry.file for entry in entries.values()} | {MANIFEST}
+            for stale in directory.iterdir():
+                if stale.name not in kept and _is_ours(stale.name):
+                    stale.unlink(missing_ok=True)
     except OSError as error:
         for leftover in written:
             leftover.unlink(missing_ok=True)
         raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
-    kept = {entry.file for entry in entries.values()} | {MANIFEST}
-    for stale in directory.iterdir():
-        if stale.name not in kept and _is_ours(stale.name):
-            stale.unlink(missing_ok=True)
     return manifest
+
+
+def _write_files(
+    directory: Path, contents: Mapping[str, bytes], files: Mapping[str, Path], written: list[Path]
+) -> dict[str, Entry]:
+    """Write what is new, and note it in ``written`` so that a failure can take it back."""
+    entries = {}
+    for name, content in contents.items():
+        role, suffix = name.split(".")
+        sha256 = digest(content)
+        file = f"{role}-{sha256[:12]}.{suffix}"
+        if not (directory / file).exists():
+            written.append(directory / file)
+        write_whole(directory / file, content)
+        entries[role] = Entry(file, len(content), sha256)
+    for role, source in files.items():
+        sha256 = file_digest(source)
+        file = f"{role}-{sha256[:12]}{source.suffix}"
+        if not (directory / file).exists():
+            written.append(directory / file)
+            _copy(source, directory / file)
+        entries[role] = Entry(file, source.stat().st_size, sha256)
+    return entries
 
 
 def _is_ours(name: str) -> bool:

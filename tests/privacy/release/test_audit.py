@@ -22,16 +22,26 @@ def test_the_real_sampler_passes():
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("factor", [1.1, 2**0.5, 2.0])
-def test_planted_bugs_are_caught(factor, seed):
-    result = audit(sampler=short(factor, seed))
+@pytest.mark.parametrize("factor", [1.11, 2**0.5, 2.0])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_planted_bugs_are_caught(epsilon, factor, seed):
+    """Noise that is 10 per cent short makes mu 11 per cent larger."""
+    result = audit(epsilon=epsilon, sampler=short(factor, seed))
+    assert result.draws == result.draws_needed
     assert not result.passed
     assert result.mu_lower <= factor * result.mu_claimed * 1.02
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_correct_noise_is_not_accused(seed):
-    assert audit(sampler=short(1.0, seed)).passed
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_correct_noise_is_not_accused(epsilon, seed):
+    assert audit(epsilon=epsilon, sampler=short(1.0, seed)).passed
+
+
+def test_an_audit_without_power_says_what_it_would_take():
+    result = audit(epsilon=0.1, sampler=short(1.0, 0))
+    assert result.draws == 500_000 < result.draws_needed
+    assert audit(epsilon=1.0, draws=2000, sampler=short(1.0, 0)).draws_needed > 100_000
 
 
 def test_a_bug_planted_in_the_real_sampler_is_caught():
