@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from graphglass.baselines.node_batches import Batch, Inputs
 from sklearn.metrics import roc_auc_score
 
 from graphglass.baselines import CVTGAD, SIGNET
 from graphglass.baselines.contrast import info_nce
 from graphglass.baselines.cvtgad import CVTGADNetwork
 from graphglass.baselines.deep import DeepDetector
-from graphglass.baselines.node_batches import Batch, Inputs
 from graphglass.baselines.signet import SIGNETNetwork
 from graphglass.bench.methods import factory
 from graphglass.bench.protocols import split

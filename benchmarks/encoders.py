@@ -79,13 +79,16 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
 
 
 def everything(fields: Path, threads: int) -> dict[str, object]:
-    """Every prompt of the twelve datasets with the embedded language encoder, then once more from the cache."""
+    """Every prompt of the twelve datasets with the MiniLM encoder, then once more from the cache."""
     from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached
     from graphglass.embedding.encoders.text_encoder import load_encoder
     from graphglass.embedding.prompt.graphdp import GraphDP, PromptContext
 
     prompts = GraphDP(np.load(fields), PromptContext())
-    encoder = load_encoder("minilm", threads=threads)
+    import torch
+
+    torch.set_num_threads(threads)
+    encoder = load_encoder("minilm", device="cpu")
     with tempfile.TemporaryDirectory() as folder:
         cache = EmbeddingCache(folder)
         clock, start = time.perf_counter(), time.process_time()

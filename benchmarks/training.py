@@ -104,7 +104,8 @@ def whole_epoch(graphs) -> dict[str, float]:
     structure = profile(normals)
     profiled = time.perf_counter()
     anchors = np.random.default_rng(0).standard_normal((len(normals), 1024)).astype(np.float32)
-    trained = trainer.train(normals, structure, anchors, TrainingConfig(epochs=1, warmup_epochs=0))
+    TrainingConfig.warmup_epochs = 0  # the one epoch measured is one with prototypes
+    trained = trainer.train(normals, structure, anchors, TrainingConfig(epochs=1))
     return {
         "graphs": len(normals),
         "edges": normals.edge_count,
@@ -124,10 +125,10 @@ class PlainRun:
 
         slices = trainer.available_slices(config.slices, anchors.shape[1])
         self.config, self.count = config, len(inputs)
-        self.cost = trainer.costs(inputs)
+        self.cost = inputs.cost()
         self.anchors = {size: torch.from_numpy(trainer.prefix_slice(anchors, size)) for size in slices}
         self.encoder = trainer.new_encoder(schema, slices, config).train()
-        self.layers = torch.nn.ModuleList(GINConv(layer.nn, train_eps=True) for layer in self.encoder.network.layers)
+        self.layers = torch.nn.ModuleList(GINConv(part, train_eps=True) for part in self.encoder.network.maps)
         self.optimiser = torch.optim.AdamW(
             [*self.encoder.parameters(), *(layer.eps for layer in self.layers)], lr=config.learning_rate
         )

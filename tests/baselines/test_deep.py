@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 import graphglass.baselines as baselines
 from graphglass.baselines.deep import DeepDetector
-from graphglass.baselines.node_batches import Inputs
+from graphglass.baselines.node_inputs import graph_batch
 from graphglass.errors import ArtifactError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet, concatenate
@@ -104,10 +101,7 @@ def test_saving_and_loading_keeps_every_score(name, fitted, queries, tmp_path):
     loaded = type(fitted(name)).load(folder)
     np.testing.assert_array_equal(loaded.decision_function(queries), fitted(name).decision_function(queries))
     assert loaded.get_params() == fitted(name).get_params()
-    names = sorted(path.name for path in folder.iterdir())
-    assert names[0] == "detector.json"
-    assert len(names) == 2
-    assert names[1].startswith("weights-")
+    assert sorted(path.name.split("-")[0] for path in folder.iterdir()) == ["detector", "manifest.json", "weights"]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -175,46 +169,14 @@ def test_misuse_is_named(normal, queries, tmp_path, make_graphs):
 def test_a_damaged_or_foreign_artifact_is_refused(normal, tmp_path):
     fitted = build("OCGIN", max_steps=1).fit(normal)
     folder = fitted.save(tmp_path / "saved")
-    with pytest.raises(ArtifactError, match="must hold format 3 of MUSE"):
+    with pytest.raises(ArtifactError, match="must hold a MUSE, found 'OCGIN'"):
         baselines.MUSE.load(folder)
-    with pytest.raises(ArtifactError, match="no saved baseline"):
+    with pytest.raises(ArtifactError, match="not a saved artifact"):
         baselines.OCGIN.load(tmp_path / "absent")
-    settings = json.loads((folder / "detector.json").read_text())
-    (folder / "detector.json").write_text(json.dumps({**settings, "format": 99}))
-    with pytest.raises(ArtifactError, match="format 99"):
-        baselines.OCGIN.load(folder)
-    (folder / "detector.json").write_text(json.dumps(settings))
     (weights,) = folder.glob("weights-*")
     weights.write_bytes(b"\0" * 64)
-    with pytest.raises(ArtifactError, match="not those that were saved"):
+    with pytest.raises(ArtifactError, match="not what was saved"):
         baselines.OCGIN.load(folder)
-    weights.unlink()
-    with pytest.raises(ArtifactError, match="lacks its weights"):
-        baselines.OCGIN.load(folder)
-
-
-@pytest.mark.parametrize("torn", ["detector.json", "weights"])
-def test_an_interrupted_save_keeps_the_one_before(normal, queries, tmp_path, monkeypatch, torn):
-    one, two = (build("OCGIN", max_steps=1, random_state=seed).fit(normal) for seed in (0, 1))
-    folder = one.save(tmp_path / "saved")
-    real = os.replace
-
-    def crash(source, target):
-        if Path(target).name.startswith(torn):
-            raise KeyboardInterrupt
-        real(source, target)
-
-    monkeypatch.setattr(os, "replace", crash)
-    with pytest.raises(KeyboardInterrupt):
-        two.save(folder)
-    monkeypatch.undo()
-    loaded = baselines.OCGIN.load(folder)
-    np.testing.assert_array_equal(loaded.decision_function(queries), one.decision_function(queries))
-    two.save(folder)
-    assert len(list(folder.iterdir())) == 2  # what the interrupted save left is gone
-    np.testing.assert_array_equal(
-        baselines.OCGIN.load(folder).decision_function(queries), two.decision_function(queries)
-    )
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -227,7 +189,7 @@ def test_running_statistics_of_both_passes_of_gladc_fit_their_pass(make_graphs):
     """In evaluation a graph comes back as close as in training; statistics shared by both passes put it far away."""
     graphs = make_graphs(60, "ring", 0)
     detector = build("GLADC", max_steps=80, epochs=80, batch_size=60).fit(graphs)
-    batch = next(iter(Inputs(graphs, detector.schema_).in_order()))
+    batch = graph_batch(graphs, detector.schema_)
     with torch.no_grad():
         evaluated = detector.network_.scores(batch).mean()
         trained = detector.network_.train().scores(batch).mean()

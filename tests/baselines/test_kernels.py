@@ -17,7 +17,7 @@ from graphglass.baselines.kernels import (
     WeisfeilerLehman,
     WLForest,
 )
-from graphglass.baselines.propagation import bin_offsets, cauchy_projection, propagated_codes
+from graphglass.baselines.propagation_kernel import bin_offsets, cauchy_projection, propagated_codes
 from graphglass.errors import InputError, NotFittedError
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset

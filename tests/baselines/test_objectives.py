@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
@@ -11,7 +10,7 @@ from graphglass.baselines.cvtgad import CrossView, kernel_attention, node_contra
 from graphglass.baselines.gladc import decoded_propagation, structure_error
 from graphglass.baselines.glocalkd import distillation_error
 from graphglass.baselines.muse import balanced_pair_loss, feature_errors, pair_error_summary, sample_owners
-from graphglass.baselines.node_batches import Inputs, InputSchema
+from graphglass.baselines.node_inputs import InputSchema, graph_batch
 from graphglass.baselines.ocgin import OCGINNetwork, squared_distance
 from graphglass.baselines.ocgtl import ParallelGIN, one_class_error, transformation_error
 from graphglass.baselines.signet import DualHypergraph, bottleneck_factors, relative_importance
@@ -23,19 +22,19 @@ from graphglass.graphs.canonical import canonical_graph_set
 def path():
     """Two graphs: the path 0-1-2 and the edge 3-4."""
     graphs = canonical_graph_set([3, 2], [0, 1, 3], [1, 2, 4])
-    return Inputs(graphs, InputSchema.of(graphs, "constant", 0)).batch(np.arange(2))
+    return graph_batch(graphs, InputSchema.of(graphs, "constant", 0))
 
 
 @pytest.fixture
 def several(make_graphs):
     graphs = make_graphs(4, "clique", 0)
-    return Inputs(graphs, InputSchema.of(graphs, "degree", 0)).batch(np.arange(4))
+    return graph_batch(graphs, InputSchema.of(graphs, "degree", 0))
 
 
 def dense_graphs(batch):
     """Adjacency matrix and rows of each graph."""
     whole = batch.adjacency.to_dense()
-    for first, last in zip(batch.offsets[:-1], batch.offsets[1:], strict=True):
+    for first, last in zip(batch.node_offsets[:-1], batch.node_offsets[1:], strict=True):
         yield whole[first:last, first:last], slice(first, last)
 
 
@@ -46,7 +45,7 @@ def test_ocgin_is_the_squared_distance_to_the_mean_of_the_untrained_readouts(sev
     graphs = make_graphs(4, "clique", 0)
     with torch.no_grad():
         expected = network.embed(several).mean(0)
-        network.prepare(Inputs(graphs, InputSchema.of(graphs, "degree", 0)))
+        network.prepare(graph_batch(graphs, InputSchema.of(graphs, "degree", 0)))
     torch.testing.assert_close(network.centre, expected)
     assert not any(name.endswith("bias") for name, _ in network.named_parameters())
 

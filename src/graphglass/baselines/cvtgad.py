@@ -9,9 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
-from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import GIN, mlp, padded_block, pool, size_blocks
-from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
+from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
+from graphglass.baselines.layers import mlp, padded_block, pool, size_blocks
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.gin import GIN
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 SAMPLED_NODES = 32  # per graph and training step, anchors and negatives alike
 
@@ -39,7 +41,7 @@ def node_contrast(one: Tensor, two: Tensor, real: Tensor, sizes: Tensor, tempera
     return torch.where(kept, errors, 0.0).sum(dim=1) / count
 
 
-def kernel_attention(queries: Tensor, keys: Tensor, values: Tensor, batch: Batch) -> Tensor:
+def kernel_attention(queries: Tensor, keys: Tensor, values: Tensor, batch: GraphBatch) -> Tensor:
     r"""Attention inside each graph, (nodes, width).
 
     The weights are :math:`\phi(q_i) \cdot \phi(k_j)` with :math:`\phi = 1 + \mathrm{elu}`, so that the cost
@@ -62,7 +64,7 @@ class CrossView(nn.Module):
         self.keys = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
         self.values = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
 
-    def nodes(self, views: list[Tensor], batch: Batch) -> list[Tensor]:
+    def nodes(self, views: list[Tensor], batch: GraphBatch) -> list[Tensor]:
         """Each node's two views after reading the other view of its graph's nodes."""
         return [
             view + kernel_attention(q(view), k(other), v(other), batch)
@@ -98,7 +100,7 @@ class CVTGADNetwork(Network):
         self, widths: tuple[int, int], hidden: int, layers: int, balance: float, temperature: float, kept: int
     ) -> None:
         super().__init__()
-        self.encoders = nn.ModuleList(GIN(width, hidden, layers) for width in widths)
+        self.encoders = nn.ModuleList(GIN(width, hidden, layers, norm="after") for width in widths)
         self.node_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.graph_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.node_attention, self.graph_attention = CrossView(hidden), CrossView(hidden)
@@ -107,29 +109,29 @@ class CVTGADNetwork(Network):
         self.register_buffer("settled", torch.zeros(2, 0, hidden))  # and after it
         self.register_buffer("statistics", torch.tensor([[0.0, 1.0], [0.0, 1.0]]))
 
-    def views(self, batch: Batch) -> tuple[list[Tensor], list[Tensor]]:
+    def views(self, batch: GraphBatch) -> tuple[list[Tensor], list[Tensor]]:
         """Node views after attention and graph views before it."""
         assert batch.structure is not None
         inputs = batch.features, batch.structure
-        layers = [torch.cat(encode(x, batch), dim=1) for encode, x in zip(self.encoders, inputs, strict=True)]
+        layers = [torch.cat(encode(x, batch.adjacency), dim=1) for encode, x in zip(self.encoders, inputs, strict=True)]
         nodes = [head(x) for head, x in zip(self.node_heads, layers, strict=True)]
         graphs = [head(pool(x, batch, "mean")) for head, x in zip(self.graph_heads, layers, strict=True)]
         return self.node_attention.nodes(nodes, batch), graphs
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         nodes, graphs = self.views(batch)
         # Random keys inside each graph choose which nodes meet in this step.
         order = torch.argsort(batch.graph_of + torch.rand(len(batch.graph_of), dtype=torch.float64))
         place = torch.arange(min(SAMPLED_NODES, int(batch.sizes.max())))
         real = place < batch.sizes[:, None]
-        rows = order[(batch.offsets[:-1, None] + place).clamp(max=len(order) - 1)]
+        rows = order[(batch.node_offsets[:-1, None] + place).clamp(max=len(order) - 1)]
         node = node_contrast(nodes[0][rows], nodes[1][rows], real, batch.sizes, self.temperature)
         one, two = self.graph_attention.graphs(graphs)
         graph = info_nce(one, two, self.temperature)
         weights = [error.detach().std().clamp(min=1e-3) ** self.balance for error in (node, graph)]
         return weights[0] * node.mean() + weights[1] * graph.mean()
 
-    def errors(self, batch: Batch) -> Tensor:
+    def errors(self, batch: GraphBatch) -> Tensor:
         """Node and graph errors, (graphs, 2)."""
         nodes, graphs = self.views(batch)
         node = torch.zeros(len(batch))
@@ -141,16 +143,16 @@ class CVTGADNetwork(Network):
         return torch.stack([node, graph], dim=1)
 
     @torch.no_grad()
-    def finish(self, inputs: Inputs) -> None:
+    def finish(self, inputs: GraphBatch) -> None:
         chosen = torch.randperm(len(inputs))[: self.kept].sort().values.numpy()
-        parts = [torch.stack(self.views(batch)[1]) for batch in inputs.some(chosen)]
+        parts = [torch.stack(self.views(batch)[1]) for _, batch in inputs.pieces(SCORED_AT_ONCE, chosen)]
         self.references = torch.cat(parts, dim=1)
         self.settled = torch.stack(self.graph_attention.graphs(list(self.references)))
-        errors = torch.cat([self.errors(batch) for batch in inputs.some(chosen)])
+        errors = torch.cat([self.errors(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE, chosen)])
         errors[:, 1] = info_nce(self.settled[0], self.settled[1], self.temperature)  # nobody its own negative
         self.statistics = torch.stack([errors.mean(dim=0), errors.std(dim=0).clamp(min=1e-6)])
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         return deviation(self.errors(batch), self.statistics).sum(dim=1)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -11,34 +9,34 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
-from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
+from graphglass.baselines.node_inputs import InputSchema, graph_batch
+from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.storage.atomic import write_whole
+from graphglass.storage.load import load_artifact
+from graphglass.storage.save import save_artifact
 
-FORMAT = 3
+KIND = "graphglass-baseline"
+SCORED_AT_ONCE = 100_000  # nodes plus edge ends; bounds memory whatever the sizes of the graphs
 
 
 class Network(nn.Module):
     """What a method adds: a loss to minimise and a score per graph. Everything learned is a parameter or a buffer."""
 
-    def prepare(self, inputs: Inputs) -> None:
+    def prepare(self, inputs: GraphBatch) -> None:
         """Before the first step: set what depends on the untrained network and the training graphs."""
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         """The training objective of a batch, a scalar."""
         raise NotImplementedError
 
-    def finish(self, inputs: Inputs) -> None:
+    def finish(self, inputs: GraphBatch) -> None:
         """After the last step, in evaluation mode: keep what scoring needs of the training graphs."""
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         """Higher is more anomalous, (graphs,). Must not depend on which graphs share the batch."""
         raise NotImplementedError
 
@@ -79,7 +77,7 @@ class DeepDetector(BaseEstimator):
         if len(graphs) < 2:
             raise InputError(f"{type(self).__name__} needs at least 2 training graphs, found {len(graphs)}.")
         self.schema_ = InputSchema.of(graphs, self.unlabelled, self.walks)
-        inputs = Inputs(graphs, self.schema_)
+        inputs = graph_batch(graphs, self.schema_)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.random_state)
             self.network_ = self.network(self.schema_)
@@ -90,7 +88,7 @@ class DeepDetector(BaseEstimator):
             self.network_.finish(inputs)
         return self
 
-    def _train(self, inputs: Inputs) -> None:
+    def _train(self, inputs: GraphBatch) -> None:
         parameters = [p for p in self.network_.parameters() if p.requires_grad]
         optimiser = torch.optim.Adam(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
         self.history_, self.steps_ = [], 0
@@ -100,7 +98,7 @@ class DeepDetector(BaseEstimator):
             for chosen in self._shuffled(len(inputs)):
                 if self.steps_ == self.max_steps:
                     break
-                loss = self.network_.loss(inputs.batch(chosen))
+                loss = self.network_.loss(inputs.take(torch.from_numpy(chosen)))
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()
@@ -123,58 +121,39 @@ class DeepDetector(BaseEstimator):
         network = self._fitted()
         if not len(graphs):
             return np.zeros(0)
-        inputs = Inputs(graphs, self.schema_)
+        inputs = graph_batch(graphs, self.schema_)
         with torch.no_grad():
-            parts = [network.scores(batch) for batch in inputs.in_order()]
+            parts = [network.scores(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE)]
         return torch.cat(parts).numpy().astype(np.float64)
 
     def save(self, path: str | Path) -> Path:
-        """Write the fitted method into the folder ``path``: settings as JSON, numbers as safetensors, never pickle."""
+        """Write the fitted method into the folder ``path``, atomically and without pickle."""
         network = self._fitted()
-        folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = save_tensors({name: value.contiguous() for name, value in network.state_dict().items()})
         settings = {
-            "format": FORMAT,
             "method": type(self).__name__,
             "parameters": self.get_params(),
             "schema": self.schema_.to_json(),
-            "weights_sha256": hashlib.sha256(weights).hexdigest(),
         }
-        # The settings name the weights by their content, so that replacing them is what puts the whole save in force.
-        file = _weights_file(settings)
-        write_whole(folder / file, weights)
-        write_whole(folder / "detector.json", (json.dumps(settings, indent=2) + "\n").encode())
-        for stale in folder.glob("weights-*.safetensors"):
-            if stale.name != file:
-                stale.unlink(missing_ok=True)
-        return folder
+        weights = {name: value.numpy() for name, value in network.state_dict().items()}
+        save_artifact(path, KIND, tensors={"weights": weights}, documents={"detector": settings})
+        return Path(path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what :meth:`save` wrote; scores are those of the saved detector, bit for bit."""
-        folder = Path(path)
-        try:
-            settings = json.loads((folder / "detector.json").read_text())
-        except (OSError, ValueError) as error:
-            raise ArtifactError(f"{folder} holds no saved baseline: {error}") from error
-        if settings.get("format") != FORMAT or settings.get("method") != cls.__name__:
-            found = f"format {settings.get('format')!r}, method {settings.get('method')!r}"
-            raise ArtifactError(f"{folder} must hold format {FORMAT} of {cls.__name__}, found {found}.")
-        try:
-            weights = (folder / _weights_file(settings)).read_bytes()
-        except OSError as error:
-            raise ArtifactError(f"{folder} lacks its weights: {error}. Save the detector again.") from error
-        if hashlib.sha256(weights).hexdigest() != settings["weights_sha256"]:
-            raise ArtifactError(f"The weights in {folder} are not those that were saved. Save the detector again.")
+        artifact = load_artifact(path, KIND)
+        settings = artifact.documents["detector"]
+        if settings["method"] != cls.__name__:
+            raise ArtifactError(f"{path} must hold a {cls.__name__}, found {settings['method']!r}.")
         detector = cls(**settings["parameters"])
         detector.schema_ = InputSchema.from_json(settings["schema"])
         with torch.random.fork_rng(devices=[]):
             detector.network_ = detector.network(detector.schema_)
+        weights = {name: torch.from_numpy(value.copy()) for name, value in artifact.tensors["weights"].items()}
         try:
-            _restore(detector.network_, load_tensors(weights))
-        except (SafetensorError, RuntimeError, AttributeError) as error:
-            raise ArtifactError(f"The weights in {folder} do not fit {cls.__name__}: {error}") from error
+            _restore(detector.network_, weights)
+        except (RuntimeError, AttributeError) as error:
+            raise ArtifactError(f"The weights in {path} do not fit {cls.__name__}: {error}") from error
         detector.network_.eval()
         return detector
 
@@ -197,10 +176,6 @@ class DeepDetector(BaseEstimator):
                 fits, expected = isinstance(value, int) and value >= least, f"an integer of at least {least}"
             if not fits:
                 raise ParameterError(type(self).__name__, name, expected, value)
-
-
-def _weights_file(settings: dict[str, Any]) -> str:
-    return f"weights-{settings['weights_sha256'][:12]}.safetensors"
 
 
 def _restore(network: nn.Module, state: dict[str, Tensor]) -> None:

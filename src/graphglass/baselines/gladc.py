@@ -21,10 +21,11 @@ from graphglass.baselines.layers import (
     pool,
     size_blocks,
 )
-from graphglass.baselines.node_batches import Batch, InputSchema
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 
-def decoded_propagation(z: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:
+def decoded_propagation(z: Tensor, batch: GraphBatch) -> Callable[[Tensor], Tensor]:
     r"""Averaging by the decoded adjacency matrix :math:`\hat A_{ij} = \langle z_i, z_j \rangle`, inside each graph.
 
     Rows of ``z`` are unit and non-negative, so entries lie between 0 and 1. The decoder is linear in each argument:
@@ -46,7 +47,7 @@ def decoded_propagation(z: Tensor, batch: Batch) -> Callable[[Tensor], Tensor]:
     return lambda x: every(x) / total
 
 
-def structure_error(z: Tensor, batch: Batch) -> Tensor:
+def structure_error(z: Tensor, batch: GraphBatch) -> Tensor:
     r"""Squared errors of :math:`\hat A`: half the mean over edges plus half the mean over non-edges, (graphs,).
 
     The sum of squares over all pairs of a graph is :math:`\lVert Z^\top Z \rVert_F^2`; less the edges, and the diagonal
@@ -57,8 +58,8 @@ def structure_error(z: Tensor, batch: Batch) -> Tensor:
         unit, _ = padded_block(z, batch, block)
         squares = (unit.transpose(1, 2) @ unit).square().sum(dim=(1, 2))
         everywhere = everywhere.index_add(0, block, squares)
-    on_edges = (z[batch.rows] * z[batch.columns]).sum(dim=1)
-    owners, zeros = batch.graph_of[batch.rows], torch.zeros(len(batch))
+    on_edges = (z[batch.sources] * z[batch.targets]).sum(dim=1)
+    owners, zeros = batch.graph_of[batch.sources], torch.zeros(len(batch))
     ends = torch.bincount(owners, minlength=len(batch))
     present = zeros.index_add(0, owners, (1 - on_edges).square()) / ends.clamp(min=1)
     absent = everywhere - batch.sizes - zeros.index_add(0, owners, on_edges.square())
@@ -83,13 +84,13 @@ class GLADCNetwork(Network):
         self.project = mlp(output, output, output)
         self.temperature, self.noise = temperature, noise
 
-    def latent_error(self, z: Tensor, again: Tensor, batch: Batch) -> Tensor:
+    def latent_error(self, z: Tensor, again: Tensor, batch: GraphBatch) -> Tensor:
         """How far the re-encoded graph is from the encoded one, at its nodes and as a whole, (graphs,)."""
         node = per_graph_mean((z - again).square().mean(dim=1), batch)
         graph = (pool(z, batch, "max") - pool(again, batch, "max")).square().mean(dim=1)
         return node + graph
 
-    def encode_twice(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    def encode_twice(self, batch: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Node embeddings, decoded features, and the embeddings of the decoded graph."""
         propagate = normalised(batch)
         z = self.encoder(batch.features, propagate)
@@ -97,21 +98,21 @@ class GLADCNetwork(Network):
         return z, decoded, self.encoder(decoded, decoded_propagation(z, batch), self.again)
 
     @torch.no_grad()
-    def perturbed(self, batch: Batch) -> Tensor:
+    def perturbed(self, batch: GraphBatch) -> Tensor:
         """Graph embeddings by the encoder with noise on its weights: the augmentation that leaves the graph alone."""
         state = {name: buffer.clone() for name, buffer in self.encoder.named_buffers()}
         for name, value in self.encoder.named_parameters():
             state[name] = value + self.noise * value.std(correction=0) * torch.randn_like(value)
         return pool(functional_call(self.encoder, state, (batch.features, normalised(batch))), batch, "max")
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         z, decoded, again = self.encode_twice(batch)
         features = per_graph_mean(torch.linalg.vector_norm(decoded - batch.features, dim=1), batch)
         views = self.project(self.perturbed(batch)), self.project(pool(z, batch, "max"))
         contrast = info_nce(*views, self.temperature)
         return (structure_error(z, batch) + features + self.latent_error(z, again, batch) + contrast).mean()
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         z, _, again = self.encode_twice(batch)
         return self.latent_error(z, again, batch)
 

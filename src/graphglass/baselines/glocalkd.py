@@ -8,10 +8,11 @@ from torch import Tensor
 
 from graphglass.baselines.deep import DeepDetector, Network
 from graphglass.baselines.layers import GCN, normalised, per_graph_mean, pool
-from graphglass.baselines.node_batches import Batch, InputSchema
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 
-def distillation_error(student: Tensor, teacher: Tensor, batch: Batch, balance: float = 1.0) -> Tensor:
+def distillation_error(student: Tensor, teacher: Tensor, batch: GraphBatch, balance: float = 1.0) -> Tensor:
     r"""Graph error plus ``balance`` times the mean node error, (graphs,).
 
     Both are mean squared differences over the columns; the graph embedding is the maximum over nodes.
@@ -30,15 +31,15 @@ class GLocalKDNetwork(Network):
         self.student = GCN(width, hidden, hidden, output)
         self.balance = balance
 
-    def errors(self, batch: Batch) -> Tensor:
+    def errors(self, batch: GraphBatch) -> Tensor:
         propagate = normalised(batch)
         teacher = self.teacher(batch.features, propagate)
         return distillation_error(self.student(batch.features, propagate), teacher, batch, self.balance)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         return self.errors(batch).mean()
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         return self.errors(batch)
 
 

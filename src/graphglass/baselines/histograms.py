@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from graphglass.channels.patterns.pattern_channel import neighbourhood_keys
+from graphglass.graphs.graph_set import GraphSet
+
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
@@ -66,6 +69,28 @@ def histograms(
         shape=(graphs, len(vocabulary)),
     )
     return Histograms(vocabulary, counts, norms)
+
+
+def subtree_histograms(
+    graphs: GraphSet, rounds: int, vocabulary: NDArray[np.uint64] | None = None, unlabelled: str = "degree"
+) -> Histograms:
+    """Counts of Weisfeiler-Lehman colours after 0..rounds refinements.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+    rounds : int
+    vocabulary : uint64 (columns,) or None
+        As for :func:`histograms`.
+    unlabelled : {"degree", "constant"}
+        The first colour of nodes without a label.
+    """
+    roots = graphs.node_labels
+    if roots is None:
+        degrees = np.diff(graphs.neighbour_offsets)
+        roots = degrees if unlabelled == "degree" else np.zeros_like(degrees)
+    codes = np.stack(neighbourhood_keys(graphs, roots, levels=rounds + 1)).view(np.uint64)
+    return histograms(codes, graphs.node_offsets, vocabulary)
 
 
 def _positive(norms: NDArray[np.float64]) -> NDArray[np.float64]:

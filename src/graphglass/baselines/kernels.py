@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
-from graphglass.baselines.histograms import Histograms, histograms
+from graphglass.baselines.histograms import Histograms, histograms, subtree_histograms
 from graphglass.baselines.label_schema import refuse_other_labels
-from graphglass.baselines.propagation import bin_offsets, cauchy_projection, propagated_codes
-from graphglass.baselines.weisfeiler_lehman import colours
+from graphglass.baselines.propagation_kernel import bin_offsets, cauchy_projection, propagated_codes
 from graphglass.errors import InputError, NotFittedError
 from graphglass.graphs import GraphSet
 
@@ -37,8 +36,7 @@ class WeisfeilerLehman:
 
     def histograms(self, graphs: GraphSet, vocabulary: NDArray[np.uint64] | None = None) -> Histograms:
         """Counts of WL colours."""
-        start = "degree" if graphs.node_labels is None else "labels"
-        return histograms(colours(graphs, self.rounds, start), graphs.node_offsets, vocabulary)
+        return subtree_histograms(graphs, self.rounds, vocabulary)
 
     def settings(self) -> dict[str, Any]:
         """The settings, by name."""

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from graphglass.baselines.histograms import Histograms, histograms
+from graphglass.baselines.histograms import Histograms, subtree_histograms
 from graphglass.baselines.label_schema import refuse_other_labels
-from graphglass.baselines.weisfeiler_lehman import colours
 from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs import GraphSet
 from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
@@ -137,8 +136,7 @@ class WLCosineKNN(NearestNormals):
         return {"k": self.k, "rounds": self.rounds, "unlabelled": self.unlabelled}
 
     def _histograms(self, graphs: GraphSet, vocabulary: NDArray[np.uint64] | None) -> Histograms:
-        start = self.unlabelled if graphs.node_labels is None else "labels"
-        return histograms(colours(graphs, self.rounds, start), graphs.node_offsets, vocabulary)
+        return subtree_histograms(graphs, self.rounds, vocabulary, unlabelled=self.unlabelled)
 
     def _remember(self, graphs: GraphSet) -> None:
         self._labelled = graphs.node_labels is not None

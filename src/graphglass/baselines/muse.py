@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import GIN, mlp, padded_block, per_graph_mean, size_blocks
-from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
+from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
+from graphglass.baselines.layers import mlp, padded_block, per_graph_mean, size_blocks
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.gin import GIN
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 
 def feature_errors(decoded: Tensor, features: Tensor) -> Tensor:
@@ -18,7 +20,7 @@ def feature_errors(decoded: Tensor, features: Tensor) -> Tensor:
     return 1 - F.cosine_similarity(decoded, features, dim=1)
 
 
-def pair_error_summary(z: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+def pair_error_summary(z: Tensor, batch: GraphBatch) -> tuple[Tensor, Tensor]:
     r"""Mean and standard deviation of the adjacency errors over all ordered pairs of each graph, each (graphs,).
 
     The error of a pair is the cross-entropy of the logit :math:`t = \langle z_i, z_j \rangle`, which is
@@ -31,8 +33,8 @@ def pair_error_summary(z: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         soft = F.softplus(rows @ rows.transpose(1, 2)) * (real[:, :, None] & real[:, None, :])
         first[block] = soft.sum(dim=(1, 2), dtype=torch.float64)
         second[block] = soft.square().sum(dim=(1, 2), dtype=torch.float64)
-    on_edges = (z[batch.rows] * z[batch.columns]).sum(dim=1).double()
-    owners = batch.graph_of[batch.rows]
+    on_edges = (z[batch.sources] * z[batch.targets]).sum(dim=1).double()
+    owners = batch.graph_of[batch.sources]
     first.index_add_(0, owners, -on_edges)
     second.index_add_(0, owners, on_edges.square() - 2 * on_edges * F.softplus(on_edges))
     pairs = batch.sizes.square()
@@ -40,29 +42,29 @@ def pair_error_summary(z: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
     return mean.float(), (second / pairs - mean.square()).clamp(min=0).sqrt().float()
 
 
-def balanced_pair_loss(z: Tensor, batch: Batch, chances: Tensor) -> Tensor:
+def balanced_pair_loss(z: Tensor, batch: GraphBatch, chances: Tensor) -> Tensor:
     r"""Cross-entropy over all ordered pairs, edges weighted up to the number of non-edges, estimated, (graphs,).
 
     The sum over edges is exact. That over all pairs is estimated from as many uniform pairs per graph as it has edge
     ends and nodes; ``chances`` (samples, 2) are uniform in [0, 1). Expects :func:`sample_owners` in their order.
     """
     owners = sample_owners(batch)
-    size, start = batch.sizes[owners], batch.offsets[:-1][owners]
+    size, start = batch.sizes[owners], batch.node_offsets[:-1][owners]
     ends = start[:, None] + (chances * size[:, None]).long().clamp(max=size[:, None] - 1)
     drawn = F.softplus((z[ends[:, 0]] * z[ends[:, 1]]).sum(dim=1))
     zeros = torch.zeros(len(batch))
     everywhere = zeros.index_add(0, owners, drawn) / torch.bincount(owners, minlength=len(batch))  # mean over pairs
-    on_edges = (z[batch.rows] * z[batch.columns]).sum(dim=1)
-    edge_graph = batch.graph_of[batch.rows]
+    on_edges = (z[batch.sources] * z[batch.targets]).sum(dim=1)
+    edge_graph = batch.graph_of[batch.sources]
     pairs, edges = batch.sizes.square(), torch.bincount(edge_graph, minlength=len(batch))
     weight = (pairs - edges) / edges.clamp(min=1)
     present = zeros.index_add(0, edge_graph, weight[edge_graph] * F.softplus(-on_edges) - F.softplus(on_edges))
     return everywhere + present / pairs
 
 
-def sample_owners(batch: Batch) -> Tensor:
+def sample_owners(batch: GraphBatch) -> Tensor:
     """The graph of every sampled pair: one sample per node and per edge end, (samples,)."""
-    return torch.cat([batch.graph_of, batch.graph_of[batch.rows]])
+    return torch.cat([batch.graph_of, batch.graph_of[batch.sources]])
 
 
 class MUSENetwork(Network):
@@ -73,7 +75,7 @@ class MUSENetwork(Network):
 
     def __init__(self, width: int, hidden: int, layers: int, drop: float, one_class_steps: int) -> None:
         super().__init__()
-        self.encoder = GIN(width, hidden, layers)
+        self.encoder = GIN(width, hidden, layers, norm="after")
         self.feature_head = mlp(hidden, hidden, width)
         self.edge_head = mlp(hidden, hidden, hidden)
         self.summary = mlp(4, 32, 2, 32, 4)
@@ -81,20 +83,20 @@ class MUSENetwork(Network):
         self.register_buffer("centre", torch.zeros(4))
         self.register_buffer("scale", torch.ones(4))
 
-    def decode(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        last = self.encoder(batch.features, batch)[-1]
+    def decode(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+        last = self.encoder(batch.features, batch.adjacency)[-1]
         return self.feature_head(last), self.edge_head(last)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         # A number per node decides each edge alike from both its ends, and any two edges independently.
         chance = torch.rand(len(batch.features))
-        kept = (chance[batch.rows] + chance[batch.columns]) % 1 >= self.drop
+        kept = (chance[batch.sources] + chance[batch.targets]) % 1 >= self.drop
         features, edges = self.decode(batch.keep_edges(kept))
         node = per_graph_mean(feature_errors(features, batch.features), batch)
-        pair = balanced_pair_loss(edges, batch, torch.rand(len(batch.features) + len(batch.rows), 2))
+        pair = balanced_pair_loss(edges, batch, torch.rand(len(batch.features) + len(batch.sources), 2))
         return (node + pair).mean() / 2
 
-    def summaries(self, batch: Batch) -> Tensor:
+    def summaries(self, batch: GraphBatch) -> Tensor:
         """Mean and standard deviation of the pair errors and of the feature errors, (graphs, 4)."""
         features, edges = self.decode(batch)
         errors = feature_errors(features, batch.features)
@@ -102,9 +104,9 @@ class MUSENetwork(Network):
         spread = per_graph_mean((errors - mean[batch.graph_of]).square(), batch).sqrt()
         return torch.stack([*pair_error_summary(edges, batch), mean, spread], dim=1)
 
-    def finish(self, inputs: Inputs) -> None:
+    def finish(self, inputs: GraphBatch) -> None:
         with torch.no_grad():
-            found = torch.cat([self.summaries(batch) for batch in inputs.in_order()])
+            found = torch.cat([self.summaries(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE)])
         self.centre, self.scale = found.mean(dim=0), found.std(dim=0, correction=0).clamp(min=1e-6)
         found = (found - self.centre) / self.scale
         optimiser = torch.optim.Adam(self.summary.parameters(), lr=1e-2, weight_decay=1e-5)
@@ -113,7 +115,7 @@ class MUSENetwork(Network):
             (self.summary(found) - found).square().sum(dim=1).mean().backward()
             optimiser.step()
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         found = (self.summaries(batch) - self.centre) / self.scale
         return (self.summary(found) - found).square().sum(dim=1)
 

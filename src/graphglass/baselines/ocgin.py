@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import GIN, readout
-from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
+from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
+from graphglass.baselines.layers import readout
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.gin import GIN
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 
 def squared_distance(embeddings: Tensor, centre: Tensor) -> Tensor:
@@ -27,17 +29,17 @@ class OCGINNetwork(Network):
         self.encoder = GIN(width, hidden, layers, bias=False)
         self.register_buffer("centre", torch.zeros(layers * hidden))
 
-    def embed(self, batch: Batch) -> Tensor:
-        return readout(self.encoder(batch.features, batch), batch)
+    def embed(self, batch: GraphBatch) -> Tensor:
+        return readout(self.encoder(batch.features, batch.adjacency), batch)
 
-    def prepare(self, inputs: Inputs) -> None:
-        parts = [self.embed(batch) for batch in inputs.in_order()]
+    def prepare(self, inputs: GraphBatch) -> None:
+        parts = [self.embed(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE)]
         self.centre = torch.cat(parts).mean(dim=0)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         return squared_distance(self.embed(batch), self.centre).mean()
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         return squared_distance(self.embed(batch), self.centre)
 
 

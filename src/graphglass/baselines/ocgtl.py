@@ -8,9 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import pool, spread
-from graphglass.baselines.node_batches import Batch, Inputs, InputSchema
+from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
+from graphglass.baselines.layers import pool
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.gin import spread
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 
 def one_class_error(views: Tensor, centre: Tensor) -> Tensor:
@@ -53,7 +55,7 @@ class ParallelGIN(nn.Module):
         """Each network's own columns, (copies, nodes, hidden)."""
         return x.view(-1, self.copies, self.hidden).transpose(0, 1)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: GraphBatch) -> Tensor:
         """Readouts that sum nodes and join layers, (graphs, copies, layers * hidden)."""
         x, out = batch.features, []
         for i, norm in enumerate(self.norms):
@@ -78,20 +80,20 @@ class OCGTLNetwork(Network):
         self.centre = nn.Parameter(torch.zeros(layers * hidden))
         self.temperature = temperature
 
-    def prepare(self, inputs: Inputs) -> None:
+    def prepare(self, inputs: GraphBatch) -> None:
         # Sums over nodes start far from the origin; a centre left there would call small graphs normal.
-        views = torch.cat([self.encoders(batch)[:, 1:] for batch in inputs.in_order()])
+        views = torch.cat([self.encoders(batch)[:, 1:] for _, batch in inputs.pieces(SCORED_AT_ONCE)])
         self.centre.copy_(views.mean(dim=(0, 1)))
 
-    def errors(self, batch: Batch) -> Tensor:
+    def errors(self, batch: GraphBatch) -> Tensor:
         embedded = self.encoders(batch)
         reference, views = embedded[:, 0], embedded[:, 1:]
         return one_class_error(views, self.centre) + transformation_error(views, reference, self.temperature)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         return self.errors(batch).mean()
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         return self.errors(batch)
 
 

@@ -9,9 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
-from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import GIN, mlp, pool, readout
-from graphglass.baselines.node_batches import Batch, Inputs, InputSchema, csr
+from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
+from graphglass.baselines.layers import mlp, pool, readout
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.gin import GIN
+from graphglass.embedding.network.graph_batch import GraphBatch, csr
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,15 @@ class DualHypergraph:
     owners: Tensor
 
     @classmethod
-    def of(cls, batch: Batch) -> DualHypergraph:
-        upper = batch.rows < batch.columns
-        tails, heads = batch.rows[upper], batch.columns[upper]
+    def of(cls, batch: GraphBatch) -> DualHypergraph:
+        upper = batch.sources < batch.targets
+        tails, heads = batch.sources[upper], batch.targets[upper]
         number = upper.cumsum(0) - 1
         # Ends are sorted by (row, column), so sorting by (column, row) pairs each end with its reverse.
-        reverse = torch.argsort(batch.columns * len(batch.degrees) + batch.rows)
+        reverse = torch.argsort(batch.targets * len(batch.degrees) + batch.sources)
         edge_of_end = torch.where(upper, number, number[reverse])
-        weights = 1 / batch.degrees[batch.rows]
-        return cls(tails, heads, csr(batch.starts, edge_of_end, weights, len(tails)), batch.graph_of[tails])
+        weights = 1 / batch.degrees[batch.sources]
+        return cls(tails, heads, csr(batch.neighbour_offsets, edge_of_end, weights, len(tails)), batch.graph_of[tails])
 
     def spread(self, edges: Tensor) -> Tensor:
         """Hypergraph convolution without weights: each edge averages itself and the means at its two ends."""
@@ -65,7 +67,7 @@ class _Average(torch.autograd.Function):
         return None, None, None, share[tails] + share[heads]
 
 
-def relative_importance(logits: Tensor, batch: Batch) -> Tensor:
+def relative_importance(logits: Tensor, batch: GraphBatch) -> Tensor:
     """Each node's softmax probability in its graph, as a share of the graph's largest, in (0, 1], (nodes,)."""
     return (logits - pool(logits[:, None], batch, "max")[batch.graph_of, 0]).exp()
 
@@ -87,9 +89,9 @@ class SIGNETNetwork(Network):
     ) -> None:
         super().__init__()
         joint = hidden * layers
-        self.extractor = GIN(width, extractor, layers, norm=False)
+        self.extractor = GIN(width, extractor, layers)
         self.importance = nn.Linear(extractor, 1)
-        self.encoder = GIN(width, hidden, layers, norm=False)
+        self.encoder = GIN(width, hidden, layers)
         self.dual = nn.ModuleList(nn.Linear(width if i == 0 else hidden, hidden) for i in range(layers))
         self.heads = nn.ModuleList(mlp(joint, joint, joint) for _ in range(2))
         self.temperature, self.references = temperature, references
@@ -97,9 +99,9 @@ class SIGNETNetwork(Network):
         self.register_buffer("dual_views", torch.zeros(0, joint))
         self.register_buffer("statistics", torch.tensor([0.0, 1.0]))
 
-    def views(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def views(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Projected embeddings of the graphs and of their dual hypergraphs, each (graphs, joint)."""
-        logits = self.importance(torch.stack(self.extractor(batch.features, batch)).sum(0))[:, 0]
+        logits = self.importance(torch.stack(self.extractor(batch.features, batch.adjacency)).sum(0))[:, 0]
         importance = relative_importance(logits, batch)
         nodes = batch.features * bottleneck_factors(importance)[:, None]
         dual = DualHypergraph.of(batch)
@@ -110,21 +112,21 @@ class SIGNETNetwork(Network):
         for linear in self.dual:
             edges = F.relu(linear(dual.spread(edges)))
             pooled.append(edges.new_zeros(len(batch), edges.shape[1]).index_add(0, dual.owners, edges))
-        graphs = readout(self.encoder(nodes, batch), batch)
+        graphs = readout(self.encoder(nodes, batch.adjacency), batch)
         return self.heads[0](graphs), self.heads[1](torch.cat(pooled, dim=1))
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         return info_nce(*self.views(batch), self.temperature).mean()
 
-    def finish(self, inputs: Inputs) -> None:
+    def finish(self, inputs: GraphBatch) -> None:
         chosen = torch.randperm(len(inputs))[: self.references].sort().values.numpy()
         with torch.no_grad():
-            parts = [self.views(batch) for batch in inputs.some(chosen)]
+            parts = [self.views(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE, chosen)]
         self.graph_views, self.dual_views = (torch.cat(side) for side in zip(*parts, strict=True))
         errors = info_nce(self.graph_views, self.dual_views, self.temperature)
         self.statistics = torch.stack([errors.mean(), errors.std().clamp(min=1e-6)])
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         references = self.graph_views, self.dual_views
         return deviation(info_nce_against(*self.views(batch), references, self.temperature), self.statistics)
 

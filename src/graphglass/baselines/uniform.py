@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from graphglass.baselines.contrast import info_nce
 from graphglass.baselines.deep import DeepDetector, Network
-from graphglass.baselines.layers import GIN, mlp, pool, spread
-from graphglass.baselines.node_batches import Batch, InputSchema
-from graphglass.embedding.network.gin import NodeBatchNorm
+from graphglass.baselines.layers import mlp, pool
+from graphglass.baselines.node_inputs import InputSchema
+from graphglass.embedding.network.gin import GIN, NodeBatchNorm, spread
+from graphglass.embedding.network.graph_batch import GraphBatch
 
 
 def energy_gap(normal: Tensor, phantom: Tensor) -> Tensor:
@@ -45,19 +46,19 @@ class UniFORMNetwork(Network):
 
     def __init__(self, width: int, hidden: int, layers: int, steps: int, step: float, noise: float) -> None:
         super().__init__()
-        self.encoder = GIN(width, hidden, layers)
+        self.encoder = GIN(width, hidden, layers, norm="after")
         self.standard = nn.ModuleList(NodeBatchNorm(hidden, affine=False) for _ in range(3))
         self.narrow = nn.Linear(hidden * layers, hidden)
         self.energy = mlp(hidden + 3, 2 * hidden, hidden, 1)
         self.project = nn.ModuleList(mlp(hidden, hidden, hidden) for _ in range(2))
         self.steps, self.step, self.noise = steps, step, noise
 
-    def components(self, batch: Batch) -> list[Tensor]:
+    def components(self, batch: GraphBatch) -> list[Tensor]:
         """Standardised embeddings of every node's closed neighbourhood, every edge's two of them, and every graph."""
-        nodes = self.narrow(torch.cat(self.encoder(batch.features, batch), dim=1))
+        nodes = self.narrow(torch.cat(self.encoder(batch.features, batch.adjacency), dim=1))
         egos = (nodes + spread(batch.adjacency, nodes)) / (batch.degrees[:, None] + 1)
-        upper = batch.rows < batch.columns
-        edges = (egos[batch.rows[upper]] + egos[batch.columns[upper]]) / 2
+        upper = batch.sources < batch.targets
+        edges = (egos[batch.sources[upper]] + egos[batch.targets[upper]]) / 2
         levels = [egos, edges, pool(nodes, batch)]
         # A graph set without edges leaves the edge level empty, which batch normalisation cannot average.
         return [norm(x) if len(x) else x for norm, x in zip(self.standard, levels, strict=True)]
@@ -68,7 +69,7 @@ class UniFORMNetwork(Network):
         out: Tensor = self.energy(torch.cat([x, mark], dim=1))[:, 0]
         return out
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: GraphBatch) -> Tensor:
         components = self.components(batch)
         total = components[0].new_zeros(())
         for level, normal in enumerate(components):
@@ -87,10 +88,10 @@ class UniFORMNetwork(Network):
         whole, parts = self.project[0](components[2]), self.project[1](pool(components[0], batch, "mean"))
         return total + info_nce(whole, parts).mean()
 
-    def scores(self, batch: Batch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         nodes, edges, graphs = self.components(batch)
         node = pool(self.level_energy(nodes, 0)[:, None], batch, "mean")[:, 0]
-        owners = batch.graph_of[batch.rows[batch.rows < batch.columns]]
+        owners = batch.graph_of[batch.sources[batch.sources < batch.targets]]
         edge = torch.zeros(len(batch)).index_add(0, owners, self.level_energy(edges, 1))
         count = torch.bincount(owners, minlength=len(batch)).clamp(min=1)
         return node + edge / count + self.level_energy(graphs, 2)

@@ -47,6 +47,7 @@ class Embedder:
     schema: FeatureSchema
     slices: tuple[int, ...]
     domain: str
+    device: str = "cpu"
 
     def evidence(self, graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
         """Structure and codes of every graph."""
@@ -58,7 +59,7 @@ class Embedder:
     ) -> ProfiledGraphs:
         """The same, where structure and anchors are known already."""
         codes = {f"text:{size}": prefix_slice(anchors, size) for size in self.slices}
-        rows = encode_graphs(self.graph, graphs, structure, schema=self.schema)
+        rows = encode_graphs(self.graph, graphs, structure, schema=self.schema, device=self.device)
         codes |= {f"graph:{size}": part for size, part in rows.items()}
         return ProfiledGraphs(graphs, structure, codes)
 

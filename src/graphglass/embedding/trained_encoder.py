@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,21 +14,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from graphglass.embedding.network.encoder import GraphEncoder
-from graphglass.embedding.network.features import GraphInputs, graph_inputs
+from graphglass.embedding.network.features import graph_inputs
+from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.embedding.network.schema import FeatureSchema
-from graphglass.embedding.training.batches import budget_batches, costs
 from graphglass.embedding.training.config import TrainingConfig
 from graphglass.embedding.training.history import TrainingHistory
 from graphglass.errors import ArtifactError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile
 
-_ENCODING_GRAPHS = 1024
-
 
 @dataclass(frozen=True, eq=False)
 class TrainedEncoder:
-    """What training leaves behind.
+    """A graph encoder after training, and how it was trained.
 
     Attributes
     ----------
@@ -90,13 +88,16 @@ def new_encoder(schema: FeatureSchema, slices: tuple[int, ...], config: Training
     """An encoder with initial weights drawn from the configuration's seed; the global generators are left alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        return GraphEncoder(
-            schema.input_width, slices, hidden=config.hidden, layers=config.layers, aggregation=config.aggregation
-        )
+        return GraphEncoder(schema.input_width, slices, hidden=config.hidden, layers=config.layers)
 
 
 def encode_graphs(
-    trained: TrainedEncoder, graphs: GraphSet, profile: StructureProfile, *, schema: FeatureSchema | None = None
+    trained: TrainedEncoder,
+    graphs: GraphSet,
+    profile: StructureProfile,
+    *,
+    schema: FeatureSchema | None = None,
+    device: str = "cpu",
 ) -> dict[int, NDArray[np.float32]]:
     """Unit rows of every graph per slice, {slice: float32 (graphs, slice)}.
 
@@ -104,32 +105,31 @@ def encode_graphs(
 
     Parameters
     ----------
-    trained, graphs, profile
+    trained : TrainedEncoder
+    graphs : GraphSet
+    profile : StructureProfile
+        Of the same graphs.
     schema : FeatureSchema, optional
-        How to read these graphs if not as the training graphs: a domain's view of an open schema
+        How to read these graphs if not as the training graphs: an open schema with the labels of their domain
         (:meth:`FeatureSchema.for_domain`).
+    device : str
+        Where to compute, such as ``cuda``.
     """
-    inputs = graph_inputs(graphs, profile, schema or trained.schema)
+    inputs = graph_inputs(graphs, profile, schema or trained.schema).to(device)
+    encoder = trained.exact.to(device)
     rows = {size: np.zeros((len(graphs), size), np.float32) for size in trained.slices}
     with torch.inference_mode():
-        for chosen, batch in encoding_batches(inputs, trained.config):
-            for size, part in trained.exact(batch.double()).items():
-                rows[size][chosen] = part.cpu().numpy()
+        for chosen, batch in inputs.pieces(trained.config.edge_budget):
+            for size, part in encoder(batch.double()).items():
+                rows[size][chosen.cpu().numpy()] = part.cpu().numpy()
     return rows
 
 
-def encoding_batches(inputs: GraphInputs, config: TrainingConfig) -> Iterator[tuple[NDArray[np.int64], GraphInputs]]:
-    """The graphs in order, cut by the edge budget."""
-    order = np.arange(len(inputs))
-    for chosen in budget_batches(order, costs(inputs), graphs=_ENCODING_GRAPHS, budget=config.edge_budget):
-        yield chosen, inputs.take(torch.from_numpy(chosen))
-
-
-def all_rows(encoder: GraphEncoder, inputs: GraphInputs, config: TrainingConfig) -> dict[int, Tensor]:
+def all_rows(encoder: GraphEncoder, inputs: GraphBatch, config: TrainingConfig) -> dict[int, Tensor]:
     """Embeddings of all inputs with the running statistics, {slice: (graphs, slice)}."""
     training = encoder.training
     encoder.eval()
     with torch.no_grad():
-        parts = [encoder(batch) for _, batch in encoding_batches(inputs, config)]
+        parts = [encoder(batch) for _, batch in inputs.pieces(config.edge_budget)]
     encoder.train(training)
     return {size: torch.cat([part[size] for part in parts]) for size in encoder.slices}

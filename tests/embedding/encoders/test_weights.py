@@ -68,5 +68,5 @@ def test_the_digest_reads_files_and_their_order(tmp_path):
 
 def test_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingExtraError, match=r"graphglass\[qwen\]"):
+    with pytest.raises(MissingExtraError, match=r"graphglass\[text\]"):
         find_weights("some/model")

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,19 +8,18 @@ from hypothesis import strategies as st
 from graphglass.embedding.network.encoder import GraphEncoder
 from graphglass.embedding.network.features import graph_inputs
 from graphglass.embedding.network.schema import fit_schema
-from graphglass.errors import ParameterError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.structure.profile import profile
 
 
-def built(aggregation="sum"):
+def built():
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        encoder = GraphEncoder(256, (64, 128, 256, 512), aggregation=aggregation)
-        for layer in encoder.network.layers:
+        encoder = GraphEncoder(256, (64, 128, 256, 512))
+        for layer in encoder.network.maps:
             # Statistics of a trained network, not the initial zeros and ones.
-            layer.nn[1].running_mean.normal_()
-            layer.nn[1].running_var.uniform_(0.5, 4.0)
+            layer[1].running_mean.normal_()
+            layer[1].running_var.uniform_(0.5, 4.0)
     return encoder.eval()
 
 
@@ -67,15 +65,15 @@ def test_missing_columns_are_zero_padding(make_graphs):
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), aggregation=st.sampled_from(["sum", "mean"]), largest=st.integers(1, 60))
-def test_a_row_depends_on_its_graph_alone(make_graphs, seed, aggregation, largest):
+@given(seed=st.integers(0, 10**6), largest=st.integers(1, 60))
+def test_a_row_depends_on_its_graph_alone(make_graphs, seed, largest):
     graphs = make_graphs(count=5, seed=seed, labels=[0, 1, 4], attributes=2, largest=largest)
     structure = profile(graphs)
     schema = fit_schema(graphs, structure)
     inputs = graph_inputs(graphs, structure, schema)
     other = relabelled(graphs, seed)
     moved = graph_inputs(other, profile(other), schema)
-    encoder = built(aggregation)
+    encoder = built()
     with torch.no_grad():
         together, reordered = encoder(inputs), encoder(moved)
         for index in range(len(graphs)):
@@ -84,8 +82,3 @@ def test_a_row_depends_on_its_graph_alone(make_graphs, seed, aggregation, larges
                 assert (alone[size][0] - together[size][index]).abs().max() <= 1e-6
         for size in together:
             assert (together[size] - reordered[size]).abs().max() <= 1e-6
-
-
-def test_unknown_aggregation_is_refused():
-    with pytest.raises(ParameterError, match="aggregation"):
-        GraphEncoder(128, (64,), aggregation="max")

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from graphglass.embedding.network.features import graph_inputs, join_inputs, standardise_within
+from graphglass.embedding.network.features import graph_inputs, standardise_within
+from graphglass.embedding.network.graph_batch import join_batches
 from graphglass.embedding.network.schema import fit_schema, open_schema
 from graphglass.errors import SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
@@ -58,7 +59,7 @@ def test_joined_domains_keep_their_columns(make_graphs):
     first, second = make_graphs(count=3, labels=[0, 2]), make_graphs(count=2, seed=5, attributes=3)
     schema = open_schema([profile(first), profile(second)], normalisation="graph")
     parts = [graph_inputs(graphs, profile(graphs), schema) for graphs in (first, second)]
-    joined = join_inputs(parts)
+    joined = join_batches(parts)
     assert joined.columns.tolist() == [*range(12), 125, 126, 127]
     assert len(joined) == 5
     wide = torch.zeros(len(joined.features), 128)

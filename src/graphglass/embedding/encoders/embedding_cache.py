@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.embedding.encoders.numeric import NumericEncoder
-from graphglass.embedding.encoders.progress import tracked
 from graphglass.embedding.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
 from graphglass.errors import EncoderError, ParameterError
 from graphglass.storage.cache_folder import cache_root
+from graphglass.storage.progress import progress_bar
 
 DEFAULT_LIMIT = 2 * 2**30
 _SCHEMA = """
@@ -190,7 +190,7 @@ def encode_cached(
     new = {text for text, known in zip(texts, found, strict=True) if not known}
     missing = sorted(new, key=lambda text: (len(text), text))
     fresh: dict[str, NDArray[np.float32]] = {}
-    with tracked(f"Encoding with {fingerprint.name}", len(missing), progress) as advance:
+    with progress_bar(f"Encoding with {fingerprint.name}", len(missing), show=progress) as advance:
         for start in range(0, len(missing), _PROMPTS_PER_STEP):
             step = missing[start : start + _PROMPTS_PER_STEP]
             made = unit_rows(encoder.encode(step), len(step), fingerprint.dimension, fingerprint.name)

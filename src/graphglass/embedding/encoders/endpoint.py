@@ -15,10 +15,10 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.embedding.encoders.progress import tracked
 from graphglass.embedding.encoders.text_encoder import Fingerprint, unit_rows
 from graphglass.embedding.prompt.graphdp import TEMPLATE
 from graphglass.errors import EncoderError, ParameterError
+from graphglass.storage.progress import progress_bar
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LARGEST_REPLY = 256 * 2**20
@@ -91,7 +91,7 @@ class EndpointEncoder:
         """Unit rows, (prompts, dimension)."""
         texts = list(prompts)
         rows = np.empty((len(texts), self._dimension), np.float32)
-        with tracked("Encoding prompts", len(texts), progress) as advance:
+        with progress_bar("Encoding prompts", len(texts), show=progress) as advance:
             for start in range(0, len(texts), self._batch_size):
                 batch = texts[start : start + self._batch_size]
                 made = self._request(batch)

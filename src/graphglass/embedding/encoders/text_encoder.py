@@ -138,7 +138,7 @@ def _load(name: str, options: dict[str, Any]) -> TextEncoder:
 
         return NumericEncoder(**options)
     if name == "minilm":
-        from graphglass.embedding.encoders.minilm import MiniLMEncoder
+        from graphglass.embedding.encoders.sentence_model import MiniLMEncoder
 
         return MiniLMEncoder(**options)
     if name.startswith(("http://", "https://")):
@@ -146,9 +146,11 @@ def _load(name: str, options: dict[str, Any]) -> TextEncoder:
 
         return EndpointEncoder(name, **options)
     if Path(name).is_dir() or (name.count("/") == 1 and not name.startswith(("/", ".", "~"))):
-        from graphglass.embedding.encoders.weights import load_local
+        from graphglass.embedding.encoders.sentence_model import SentenceEncoder
+        from graphglass.embedding.encoders.weights import find_weights
 
-        return load_local(name, **options)
+        where = {key: options.pop(key) for key in ("download", "revision") if key in options}
+        return SentenceEncoder(find_weights(name, **where), name=name, **options)
     if "/" in name or "\\" in name:
         raise EncoderError(f"No encoder directory at {name!r}. Give a directory that holds config.json and weights.")
     raise EncoderError(

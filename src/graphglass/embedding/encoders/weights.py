@@ -1,45 +1,27 @@
-"""Model directories: where an encoder's weights are on this machine, and which encoder reads them."""
+"""Model directories: where an encoder's weights are on this machine, and which weights they are."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from pathlib import Path
-from typing import Any
 
-from graphglass.embedding.encoders.text_encoder import TextEncoder
 from graphglass.errors import EncoderError, MissingExtraError
 
 _NETWORK_SECONDS = 10.0
 
 
-def load_local(name: str, *, download: bool = False, revision: str | None = None, **options: Any) -> TextEncoder:
-    """The encoder of a local directory or hub name: Qwen3 by its architecture, else sentence-transformers.
+def find_weights(name: str, *, download: bool = False, revision: str | None = None) -> Path:
+    """The directory that holds a model, looked up without network unless `download` is set.
 
     Parameters
     ----------
+    name : str
+        A local directory, or a hub name.
     download : bool
         Fetch a hub name that is not on this machine. False never opens a connection.
     revision : str or None
         A commit, tag or branch of a hub name.
-    """
-    folder = find_weights(name, download=download, revision=revision)
-    try:
-        config = json.loads((folder / "config.json").read_text())
-    except (OSError, ValueError) as error:
-        raise EncoderError(f"{folder} must hold a readable config.json of a transformers model ({error}).") from error
-    if config.get("model_type") == "qwen3":
-        from graphglass.embedding.encoders.qwen3 import Qwen3Encoder
-
-        return Qwen3Encoder(folder, name=name, **options)
-    from graphglass.embedding.encoders.sentence_model import SentenceEncoder
-
-    return SentenceEncoder(folder, name=name, **options)
-
-
-def find_weights(name: str, *, download: bool = False, revision: str | None = None) -> Path:
-    """The directory that holds a model, looked up without network unless `download` is set.
 
     Raises
     ------
@@ -70,7 +52,7 @@ def _snapshot(name: str, download: bool, revision: str | None) -> Path:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise MissingExtraError(f"The encoder {name!r}", "qwen") from error
+        raise MissingExtraError(f"The encoder {name!r}", "text") from error
     patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
     try:
         # The lookup on this machine comes first and opens no connection.

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from graphglass.embedding.network.features import GraphInputs
-from graphglass.embedding.network.gin import AGGREGATIONS, Aggregation, GraphIsomorphismNetwork, adjacency
+from graphglass.embedding.network.gin import GIN
+from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.embedding.network.projections import SliceHeads
 from graphglass.embedding.network.readout import mean_max
-from graphglass.errors import ParameterError
 from graphglass.structure.profile import SKETCH_NAMES
 
 
@@ -33,48 +32,38 @@ class Canonicalisation(nn.Module):
 
 
 class GraphEncoder(nn.Module):
-    """The trained graph view: canonical features, GIN, readout with spectral sketch, one head per slice.
+    """The trained graph side: canonical features, GIN, readout with spectral sketch, one head per slice.
 
     Parameters
     ----------
     input_width : int
-        Public feature columns (128, or 256 when two normalisations stand side by side).
+        Public feature columns (128, or 256 with two normalisations side by side).
     slices : sequence of int
         Dimensions of the text slices to project on.
     hidden : int, default 128
         Width H of every layer; the graph code has 2 H + 11 entries.
     layers : int, default 3
-    aggregation : {"sum", "mean"}, default "sum"
     """
 
-    def __init__(
-        self,
-        input_width: int,
-        slices: Sequence[int],
-        *,
-        hidden: int = 128,
-        layers: int = 3,
-        aggregation: Aggregation = "sum",
-    ) -> None:
+    def __init__(self, input_width: int, slices: Sequence[int], *, hidden: int = 128, layers: int = 3) -> None:
         super().__init__()
-        if aggregation not in AGGREGATIONS:
-            raise ParameterError("GraphEncoder", "aggregation", f"one of {AGGREGATIONS}", aggregation)
         sketch = len(SKETCH_NAMES)
         self.slices = tuple(slices)
         self.code_width = 2 * hidden + sketch  # D_g
         self.canonicalisation = Canonicalisation(input_width, hidden)
-        self.network = GraphIsomorphismNetwork(hidden, layers, aggregation)
+        self.network = GIN(hidden, hidden, layers, norm="inside", last_relu=False)
         self.sketch = nn.Linear(sketch, sketch)
         self.projections = SliceHeads(self.code_width, self.slices)
 
-    def nodes(self, inputs: GraphInputs) -> Tensor:
+    def nodes(self, batch: GraphBatch) -> Tensor:
         """Node representations h^(L), (nodes, hidden)."""
-        return self.network(self.canonicalisation(inputs.features, inputs.columns), adjacency(inputs))
+        assert batch.columns is not None
+        return self.network(self.canonicalisation(batch.features, batch.columns), batch.adjacency)[-1]
 
-    def code(self, inputs: GraphInputs) -> Tensor:
-        """The graph evidence code [readout; projected spectral sketch] of eq:graphcode, (graphs, 2 H + 11)."""
-        return torch.cat([mean_max(self.nodes(inputs), inputs.sizes), self.sketch(inputs.sketch)], dim=1)
+    def code(self, batch: GraphBatch) -> Tensor:
+        """The graph code [readout; projected spectral sketch] of eq:graphcode, (graphs, 2 H + 11)."""
+        return torch.cat([mean_max(self.nodes(batch), batch.sizes), self.sketch(batch.sketch)], dim=1)
 
-    def forward(self, inputs: GraphInputs) -> dict[int, Tensor]:
+    def forward(self, batch: GraphBatch) -> dict[int, Tensor]:
         """Unit rows per slice, {slice: (graphs, slice)}."""
-        return self.projections(self.code(inputs))
+        return self.projections(self.code(batch))

@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from graphglass.embedding.network.features import GraphInputs
 
-Aggregation = Literal["sum", "mean"]
-AGGREGATIONS = ("sum", "mean")
-
-
-def adjacency(inputs: GraphInputs) -> Tensor:
-    """The block-diagonal adjacency matrix of a batch as sparse CSR, (nodes, nodes), entries 1."""
-    starts = torch.repeat_interleave(inputs.node_offsets[:-1], inputs.ends, output_size=len(inputs.neighbours))
-    nodes = len(inputs.features)
-    with warnings.catch_warnings():
-        # torch announces once per process that its CSR layout may change.
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(
-            inputs.neighbour_offsets,
-            inputs.neighbours + starts,
-            torch.ones(len(starts), dtype=inputs.features.dtype, device=starts.device),
-            size=(nodes, nodes),
-            check_invariants=False,
-        )
-
-
-class NeighbourSum(torch.autograd.Function):
-    """(1 + eps) x + A x for a symmetric A.
+class SymmetricProduct(torch.autograd.Function):
+    """A x, or (1 + eps) x + A x, for a constant symmetric sparse A.
 
     A is its own transpose, so the gradient is the same product applied to the incoming gradient. Automatic
     differentiation of a sparse product would transpose the matrix at every step, and an edge list would hold
@@ -39,80 +17,79 @@ class NeighbourSum(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, eps: Tensor, matrix: Tensor) -> Tensor:
-        ctx.save_for_backward(x, eps)
+    def forward(ctx: Any, matrix: Tensor, x: Tensor, eps: Tensor | None) -> Tensor:
         ctx.matrix = matrix
-        return torch.addmm(x, matrix, x, beta=1.0 + float(eps))
+        ctx.save_for_backward(*(() if eps is None else (x, eps)))
+        return _product(matrix, x, eps)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:
-        x, eps = ctx.saved_tensors
-        gradient = gradient.contiguous()
-        to_x = torch.addmm(gradient, ctx.matrix, gradient, beta=1.0 + float(eps)) if ctx.needs_input_grad[0] else None
-        return to_x, torch.dot(gradient.flatten(), x.flatten()).reshape(1), None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        gradient = gradients[0].contiguous()
+        x, eps = ctx.saved_tensors or (None, None)
+        to_x = _product(ctx.matrix, gradient, eps) if ctx.needs_input_grad[1] else None
+        to_eps = None if x is None else torch.dot(gradient.flatten(), x.flatten()).reshape(1)
+        return None, to_x, to_eps
 
 
-class NeighbourMean(torch.autograd.Function):
-    """(1 + eps) x + D^-1 A x for a symmetric A; the transpose is A D^-1. An isolated node receives zero."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, eps: Tensor, matrix: Tensor) -> Tensor:
-        inverse_degree = 1.0 / matrix.crow_indices().diff().clamp(min=1).to(x.dtype)[:, None]
-        ctx.save_for_backward(x, eps, inverse_degree)
-        ctx.matrix = matrix
-        return torch.add((matrix @ x).mul_(inverse_degree), x, alpha=1.0 + float(eps))
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor, None]:
-        x, eps, inverse_degree = ctx.saved_tensors
-        to_x = None
-        if ctx.needs_input_grad[0]:
-            to_x = torch.add(ctx.matrix @ (gradient * inverse_degree), gradient, alpha=1.0 + float(eps))
-        return to_x, torch.dot(gradient.flatten(), x.flatten()).reshape(1), None
+def _product(matrix: Tensor, x: Tensor, eps: Tensor | None) -> Tensor:
+    return matrix @ x if eps is None else torch.addmm(x, matrix, x, beta=1.0 + float(eps))
 
 
-class CompressedGINConv(nn.Module):
-    r"""A GIN layer reading a symmetric sparse CSR adjacency (eq:gin), with the parameters of PyG's ``GINConv``.
+def spread(matrix: Tensor, x: Tensor, eps: Tensor | None = None) -> Tensor:
+    """``matrix @ x`` for a constant SYMMETRIC sparse matrix, plus ``(1 + eps) x`` where eps, (1,), is given."""
+    out: Tensor = SymmetricProduct.apply(matrix, x, eps)
+    return out
+
+
+class GIN(nn.Module):
+    r"""Graph isomorphism network (eq:gin).
 
     .. math::
         h_v^{(\ell)} = \mathrm{MLP}_\ell\Big((1+\epsilon_\ell) h_v^{(\ell-1)} + \sum_{u \in N(v)} h_u^{(\ell-1)}\Big)
 
-    ``aggregation="mean"`` divides the sum by the degree, which keeps dense graphs on the scale of sparse ones.
+    with ReLU between layers.
 
-    Shapes: x (nodes, width), matrix (nodes, nodes) -> (nodes, hidden).
+    Parameters
+    ----------
+    width, hidden, layers : int
+    norm : {"inside", "after"} or None
+        Batch normalisation between the two linear maps of each MLP (the paper), after them, or none.
+    bias : bool
+        False drops every additive term, as one-class objectives need to exclude the constant map.
+    last_relu : bool
+        Whether the last layer ends with a ReLU like the others.
     """
 
-    def __init__(self, mlp: nn.Module, aggregation: Aggregation = "sum") -> None:
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        layers: int,
+        *,
+        norm: Literal["inside", "after"] | None = None,
+        bias: bool = True,
+        last_relu: bool = True,
+    ) -> None:
         super().__init__()
-        self.nn = mlp
-        self.eps = nn.Parameter(torch.zeros(1))
-        self.product = NeighbourSum if aggregation == "sum" else NeighbourMean
+        self.maps = nn.ModuleList()
+        for depth in range(layers):
+            first = nn.Linear(hidden if depth else width, hidden, bias=bias)
+            second = nn.Linear(hidden, hidden, bias=bias)
+            inside = [NodeBatchNorm(hidden)] if norm == "inside" else []
+            after = [NodeBatchNorm(hidden)] if norm == "after" else []
+            self.maps.append(nn.Sequential(first, *inside, nn.ReLU(inplace=True), second, *after))
+        self.epsilon = nn.Parameter(torch.zeros(layers))
+        self.last_relu = last_relu
 
-    def forward(self, x: Tensor, matrix: Tensor) -> Tensor:
-        """New node representations."""
-        return self.nn(self.product.apply(x, self.eps, matrix))
-
-
-class GraphIsomorphismNetwork(nn.Module):
-    """GIN layers with BatchNorm after each aggregation; ReLU between layers, none after the last."""
-
-    def __init__(self, hidden: int, layers: int, aggregation: Aggregation = "sum") -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(
-            CompressedGINConv(
-                nn.Sequential(
-                    nn.Linear(hidden, hidden), NodeBatchNorm(hidden), nn.ReLU(inplace=True), nn.Linear(hidden, hidden)
-                ),
-                aggregation,
-            )
-            for _ in range(layers)
-        )
-
-    def forward(self, x: Tensor, matrix: Tensor) -> Tensor:
-        """Node representations after the last layer, (nodes, hidden)."""
-        for depth, layer in enumerate(self.layers):
-            x = layer(x if depth == 0 else torch.relu(x), matrix)
-        return x
+    def forward(self, x: Tensor, adjacency: Tensor) -> list[Tensor]:
+        """Node representations of every layer, each (nodes, hidden)."""
+        out = []
+        for depth, transform in enumerate(self.maps):
+            x = transform(spread(adjacency, x, self.epsilon[depth : depth + 1]))
+            if self.last_relu or depth + 1 < len(self.maps):
+                x = torch.relu(x)
+            out.append(x)
+        return out
 
 
 class NodeBatchNorm(nn.BatchNorm1d):

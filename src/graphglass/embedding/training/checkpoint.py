@@ -1,37 +1,32 @@
-"""A training run on disk: one safetensors file that is either the old state or the new one."""
+"""A training run on disk: an artifact that holds either the old state or the new one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from graphglass.embedding.training.config import TrainingConfig
 from graphglass.embedding.training.history import TrainingHistory
-from graphglass.errors import ArtifactError
-from graphglass.storage.atomic import replacing
+from graphglass.errors import ArtifactError, GlassError
+from graphglass.storage.load import load_artifact
+from graphglass.storage.save import save_artifact
 
-FILE = "training-checkpoint.safetensors"
-FORMAT = 1
+FOLDER = "training-checkpoint"
+KIND = "graphglass-training-checkpoint"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Everything that a run needs to go on after its last completed epoch.
+    """Everything that a run needs to continue after its last complete epoch.
 
-    Random choices are functions of the seed and the epoch, so the epoch is the random state.
+    Random choices are functions of the seed and the epoch, so the length of the history is the random state.
 
     Attributes
     ----------
-    epoch : int
-        Completed epochs.
     tensors : mapping of str to Tensor
         Encoder, prototypes and optimiser moments.
     config : TrainingConfig
@@ -40,89 +35,70 @@ class Checkpoint:
         sha256 of the training inputs and anchors.
     """
 
-    epoch: int
     tensors: Mapping[str, Tensor]
     config: TrainingConfig
     history: TrainingHistory
     data: str
 
+    @classmethod
+    def of(
+        cls,
+        modules: Mapping[str, torch.nn.Module],
+        optimiser: torch.optim.Optimizer,
+        config: TrainingConfig,
+        history: TrainingHistory,
+        data: str,
+    ) -> Checkpoint:
+        """Copies of all state as named tensors, on the CPU."""
+        tensors = {
+            f"{role}.{name}": value for role, module in modules.items() for name, value in module.state_dict().items()
+        }
+        for index, moments in optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{index}.{name}": value for name, value in moments.items()}
+        copies = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
+        return cls(copies, config, history, data)
 
-def gather(
-    encoder: torch.nn.Module, prototypes: torch.nn.Module, optimiser: torch.optim.Optimizer
-) -> dict[str, Tensor]:
-    """Copies of all state as named tensors, on the CPU."""
-    tensors = {f"encoder.{name}": value for name, value in encoder.state_dict().items()}
-    tensors |= {f"prototypes.{name}": value for name, value in prototypes.state_dict().items()}
-    for index, moments in optimiser.state_dict()["state"].items():
-        tensors |= {f"optimiser.{index}.{name}": value for name, value in moments.items()}
-    return {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
+    def restore(self, modules: Mapping[str, torch.nn.Module], optimiser: torch.optim.Optimizer) -> None:
+        """Put the state back."""
+        try:
+            for role, module in modules.items():
+                module.load_state_dict(self._under(f"{role}."))
+        except RuntimeError as error:
+            raise ArtifactError(f"The checkpoint does not fit this network: {error}") from error
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in self._under("optimiser.").items():
+            index, key = name.split(".", 1)
+            moments.setdefault(int(index), {})[key] = value
+        optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
+
+    def _under(self, prefix: str) -> dict[str, Tensor]:
+        return {name.removeprefix(prefix): value for name, value in self.tensors.items() if name.startswith(prefix)}
 
 
-def scatter(
-    tensors: Mapping[str, Tensor],
-    encoder: torch.nn.Module,
-    prototypes: torch.nn.Module,
-    optimiser: torch.optim.Optimizer,
-) -> None:
-    """Put gathered state back."""
-    try:
-        encoder.load_state_dict(_under(tensors, "encoder."))
-        prototypes.load_state_dict(_under(tensors, "prototypes."))
-    except RuntimeError as error:
-        raise ArtifactError(f"The checkpoint does not fit this network: {error}") from error
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in _under(tensors, "optimiser.").items():
-        index, key = name.split(".", 1)
-        moments.setdefault(int(index), {})[key] = value
-    optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
-
-
-def write(folder: str | Path, checkpoint: Checkpoint) -> Path:
-    """Write a checkpoint in one step: a crash or a full disk leaves the previous one intact."""
-    path = Path(folder) / FILE
-    header = {
-        "format": FORMAT,
-        "epoch": checkpoint.epoch,
+def write(folder: str | Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; a crash or a full disk leaves the previous one intact."""
+    run = {
         "config": checkpoint.config.to_json(),
         "history": checkpoint.history.to_json(),
         "data": checkpoint.data,
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            save_file(dict(checkpoint.tensors), temporary, metadata={"graphglass": json.dumps(header)})
-    except (OSError, SafetensorError) as error:
-        raise ArtifactError(
-            f"The checkpoint {path} could not be written: {error}. Check space and permissions."
-        ) from error
-    return path
+    state = {name: value.numpy() for name, value in checkpoint.tensors.items()}
+    save_artifact(Path(folder) / FOLDER, KIND, tensors={"state": state}, documents={"run": run})
 
 
 def read(folder: str | Path) -> Checkpoint | None:
     """The checkpoint of a folder, or None if there is none yet."""
-    path = Path(folder) / FILE
+    path = Path(folder) / FOLDER
     if not path.exists():
         return None
     try:
-        with safe_open(path, framework="pt") as file:
-            header: dict[str, Any] = json.loads(file.metadata()["graphglass"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-        if header["format"] != FORMAT:
-            raise ArtifactError(
-                f"The checkpoint {path} has format {header['format']}, expected {FORMAT}. Train again without resume."
-            )
+        artifact = load_artifact(path, KIND)
+        run = artifact.documents["run"]
         return Checkpoint(
-            epoch=int(header["epoch"]),
-            tensors=tensors,
-            config=TrainingConfig.from_json(header["config"]),
-            history=TrainingHistory.from_json(header["history"]),
-            data=str(header["data"]),
+            tensors={name: torch.from_numpy(value.copy()) for name, value in artifact.tensors["state"].items()},
+            config=TrainingConfig.from_json(run["config"]),
+            history=TrainingHistory.from_json(run["history"]),
+            data=str(run["data"]),
         )
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ArtifactError):
-            raise
+    except (GlassError, KeyError, TypeError, ValueError) as error:
         raise ArtifactError(f"The checkpoint {path} cannot be read ({error}). Remove it and train again.") from error
-
-
-def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -4,103 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
-from graphglass.embedding.network.gin import AGGREGATIONS, Aggregation
 from graphglass.embedding.network.schema import NORMALISATIONS, Normalisation
 from graphglass.errors import ParameterError
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """Settings of one training run; the defaults are the paper's unless said otherwise.
+    """Settings of one training run. The class attributes are the paper's fixed values.
 
     Parameters
     ----------
     epochs : int
         Training ends after exactly this many epochs; no epoch is chosen by a score. 0 keeps the initial weights.
-    learning_rate, final_learning_rate : float
-        AdamW's rate falls from the first to the second along a cosine.
-    weight_decay : float
-    batch_size : int
-        Most graphs of one step.
-    edge_budget : int
-        Most nodes plus edge ends of one step, so that a batch of large graphs is cut before it fills the memory.
+    learning_rate : float
+        AdamW's first rate; it falls to ``final_learning_rate`` along a cosine.
     slices : tuple of int
         Text slices to align with; those beyond the anchors' dimension become that dimension.
-    hidden, layers : int
-        Width H and depth of the GIN.
-    aggregation : {"sum", "mean"}
     normalisation : {"graph", "reference", "both"}
-        How node features are standardised. The paper's ``graph`` removes absolute scale; ``both`` keeps it beside.
-    gram_weight : float
-        Weight of the Gram penalty.
+        How node features are standardised. The paper's ``graph`` removes absolute scale; ``both`` keeps it as well.
     prototype_weight : float
         Weight of the prototype loss at the end of its ramp; 0 switches prototypes and perturbations off.
-    prototypes : int
-        K per slice.
-    prototype_momentum : float
-    margin : float
-        Energy gap asked between a graph and its perturbation.
-    warmup_epochs, ramp_epochs : int
-        Epochs of alignment alone, then epochs over which the prototype weight grows linearly.
-    perturbation_strength : float
-        Share of a graph's edges (or of its feature deviation) that a perturbation changes.
     seed : int
     device : str
-    checkpoint_every : int
-        Epochs between checkpoints when a checkpoint folder is given.
+        Where to train, such as ``cpu`` or ``cuda``; the trained encoder is returned on the CPU.
     """
 
     epochs: int = 150
     learning_rate: float = 5e-5
-    final_learning_rate: float = 1e-6
-    weight_decay: float = 1e-4
-    batch_size: int = 64
-    edge_budget: int = 1_000_000
     slices: tuple[int, ...] = (64, 128, 256, 512)
-    hidden: int = 128
-    layers: int = 3
-    aggregation: Aggregation = "sum"
     normalisation: Normalisation = "both"
-    gram_weight: float = 0.01
     prototype_weight: float = 0.3
-    prototypes: int = 8
-    prototype_momentum: float = 0.999
-    margin: float = 1.0
-    warmup_epochs: int = 20
-    ramp_epochs: int = 20
-    perturbation_strength: float = 0.2
     seed: int = 0
     device: str = "cpu"
-    checkpoint_every: int = 10
+
+    final_learning_rate: ClassVar[float] = 1e-6
+    weight_decay: ClassVar[float] = 1e-4  # on every parameter
+    batch_size: ClassVar[int] = 64  # graphs of one step
+    edge_budget: ClassVar[int] = 1_000_000  # nodes plus edge ends of one step, which bounds the memory
+    hidden: ClassVar[int] = 128  # width H of the GIN
+    layers: ClassVar[int] = 3
+    gram_weight: ClassVar[float] = 0.01
+    prototypes: ClassVar[int] = 8  # K per slice
+    prototype_momentum: ClassVar[float] = 0.999
+    margin: ClassVar[float] = 1.0  # energy gap between a graph and its perturbation
+    warmup_epochs: ClassVar[int] = 20  # alignment alone
+    ramp_epochs: ClassVar[int] = 20  # over which the prototype weight then grows linearly
+    perturbation_strength: ClassVar[float] = 0.2  # share of a graph's edges, or of its feature deviation
+    checkpoint_every: ClassVar[int] = 10  # epochs
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slices", tuple(self.slices))
-        counts = ("batch_size", "edge_budget", "hidden", "layers", "prototypes", "checkpoint_every")
-        for name in (*counts, "epochs", "warmup_epochs", "ramp_epochs", "seed"):
-            value, lowest = getattr(self, name), int(name in counts)
-            if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
-                raise ParameterError("TrainingConfig", name, f"an integer of at least {lowest}", value)
-        for name in ("weight_decay", "gram_weight", "prototype_weight", "margin", "final_learning_rate"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ParameterError("TrainingConfig", name, "a finite number of at least 0", getattr(self, name))
-        if not self.final_learning_rate <= self.learning_rate < float("inf") or self.learning_rate <= 0:
-            expected = f"positive and at least final_learning_rate ({self.final_learning_rate})"
-            raise ParameterError("TrainingConfig", "learning_rate", expected, self.learning_rate)
-        if not 0 <= self.prototype_momentum < 1:
-            raise ParameterError("TrainingConfig", "prototype_momentum", "in [0, 1)", self.prototype_momentum)
-        if not 0 < self.perturbation_strength <= 1:
-            raise ParameterError("TrainingConfig", "perturbation_strength", "in (0, 1]", self.perturbation_strength)
-        if not self.slices or any(
-            isinstance(size, bool) or not isinstance(size, int) or size < 2 for size in self.slices
-        ):
-            raise ParameterError("TrainingConfig", "slices", "a tuple of dimensions of at least 2", self.slices)
-        if len(set(self.slices)) != len(self.slices) or tuple(sorted(self.slices)) != self.slices:
-            raise ParameterError("TrainingConfig", "slices", "strictly increasing", self.slices)
-        for name, allowed in (("aggregation", AGGREGATIONS), ("normalisation", NORMALISATIONS)):
-            if getattr(self, name) not in allowed:
-                raise ParameterError("TrainingConfig", name, f"one of {allowed}", getattr(self, name))
+
+        def check(name: str, ok: bool, expected: str) -> None:
+            if not ok:
+                raise ParameterError("TrainingConfig", name, expected, getattr(self, name))
+
+        for name in ("epochs", "seed"):
+            check(name, _is_integer(getattr(self, name)) and getattr(self, name) >= 0, "an integer of at least 0")
+        least = self.final_learning_rate
+        check("learning_rate", least <= self.learning_rate < float("inf"), f"finite and at least {least}")
+        check("prototype_weight", 0 <= self.prototype_weight < float("inf"), "a finite number of at least 0")
+        check("normalisation", self.normalisation in NORMALISATIONS, f"one of {NORMALISATIONS}")
+        sizes = all(_is_integer(size) and size >= 2 for size in self.slices)
+        check("slices", bool(self.slices) and sizes, "a tuple of dimensions of at least 2")
+        check("slices", tuple(sorted(set(self.slices))) == self.slices, "strictly increasing")
 
     @property
     def uses_prototypes(self) -> bool:
@@ -118,4 +87,8 @@ class TrainingConfig:
         unknown = sorted(set(value) - known)
         if unknown:
             raise ParameterError("TrainingConfig", unknown[0], f"one of {sorted(known)}", unknown[0])
-        return cls(**{**value, "slices": tuple(value["slices"])} if "slices" in value else dict(value))
+        return cls(**value)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

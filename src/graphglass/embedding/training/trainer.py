@@ -14,21 +14,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from graphglass.embedding.network.features import GraphInputs, graph_inputs, join_inputs
+from graphglass.embedding.network.features import graph_inputs
+from graphglass.embedding.network.graph_batch import GraphBatch, epoch_batches, join_batches
 from graphglass.embedding.network.schema import FeatureSchema, fit_schema, open_schema
 from graphglass.embedding.trained_encoder import TrainedEncoder, all_rows, new_encoder
 from graphglass.embedding.training import checkpoint as checkpoints
-from graphglass.embedding.training.alignment import alignment_loss
-from graphglass.embedding.training.batches import costs, epoch_batches
 from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.gram import gram_penalty
 from graphglass.embedding.training.history import TrainingHistory
+from graphglass.embedding.training.losses import alignment_loss, gram_penalty
 from graphglass.embedding.training.perturbation import perturb
-from graphglass.embedding.training.progress import epoch_progress
 from graphglass.embedding.training.prototypes import SphericalPrototypes, prototype_loss
 from graphglass.errors import ArtifactError, GlassError, InputError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.slices import available_slices, prefix_slice
+from graphglass.storage.progress import progress_bar
 from graphglass.structure.profile import StructureProfile
 from graphglass.structure.profile import profile as profile_of
 
@@ -66,7 +65,7 @@ def train(
     resume : bool
         Continue from the checkpoint, if there is one, to the same bits an uninterrupted run gives.
     progress : bool
-        Show epochs, rate and time left on a terminal.
+        Show epochs and losses on standard error.
     """
     config = config or TrainingConfig()
     domain = Domain(graphs, profile, anchors)
@@ -84,7 +83,7 @@ def train_domains(
 ) -> TrainedEncoder:
     """Train one encoder on several domains with different labels and attributes; its schema is open.
 
-    Every domain's features stand in the same public columns, so the encoder also reads domains it was not trained on.
+    All domains share the same public columns, so the encoder also reads domains it was not trained on.
     """
     config = config or TrainingConfig()
     if not domains:
@@ -104,7 +103,7 @@ def _train(
     if resume and checkpoint_dir is None:
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
     anchors = _joined_anchors(domains)
-    inputs = join_inputs(
+    inputs = join_batches(
         [graph_inputs(domain.graphs, domain.profile, schema.reading(domain.graphs)) for domain in domains]
     )
     negatives = _negatives(domains, schema, config) if config.uses_prototypes else None
@@ -114,10 +113,10 @@ def _train(
         run.resume(folder)
     saved = run.snapshot() if folder is not None else None
     try:
-        with epoch_progress(config.epochs, len(run.history), show=progress) as advance:
+        with progress_bar("Training epochs", config.epochs, show=progress, completed=len(run.history)) as advance:
             while len(run.history) < config.epochs:
                 run.epoch()
-                advance(run.history.loss[-1])
+                advance(note=f"loss {run.history.loss[-1]:.4f}")
                 if folder is not None:
                     saved = run.snapshot()
                     if len(run.history) % config.checkpoint_every == 0 or len(run.history) == config.epochs:
@@ -135,8 +134,8 @@ class _Run:
 
     def __init__(
         self,
-        inputs: GraphInputs,
-        negatives: GraphInputs | None,
+        inputs: GraphBatch,
+        negatives: GraphBatch | None,
         anchors: NDArray[np.float32],
         schema: FeatureSchema,
         config: TrainingConfig,
@@ -144,12 +143,13 @@ class _Run:
         self.config = config
         self.device = _device(config.device)
         slices = available_slices(config.slices, anchors.shape[1])
-        self.cost = costs(inputs)
+        self.cost = inputs.cost()
         self.inputs = inputs.to(self.device)
         self.negatives = None if negatives is None else negatives.to(self.device)
         self.anchors = {size: torch.from_numpy(prefix_slice(anchors, size)).to(self.device) for size in slices}
         self.encoder = new_encoder(schema, slices, config).to(self.device)
         self.prototypes = SphericalPrototypes(slices, config.prototypes, config.prototype_momentum).to(self.device)
+        self.modules = {"encoder": self.encoder, "prototypes": self.prototypes}
         self.history = TrainingHistory()
         self.data = _fingerprint(inputs, anchors)
         parameters = [*self.encoder.parameters(), *self.prototypes.parameters()]
@@ -171,7 +171,7 @@ class _Run:
             self.cost, graphs=config.batch_size, budget=config.edge_budget, seed=config.seed, epoch=epoch
         )
         for batch in batches:
-            totals += len(batch) * self.step(batch.to(self.device), weight)
+            totals += len(batch) * self.step(torch.from_numpy(batch).to(self.device), weight)
         loss, alignment, gram, prototype = (totals / len(self.inputs)).tolist()
         if not math.isfinite(loss):
             raise GlassError(
@@ -212,8 +212,7 @@ class _Run:
 
     def snapshot(self) -> checkpoints.Checkpoint:
         """The state after the last completed epoch."""
-        tensors = checkpoints.gather(self.encoder, self.prototypes, self.optimiser)
-        return checkpoints.Checkpoint(len(self.history), tensors, self.config, self.history, self.data)
+        return checkpoints.Checkpoint.of(self.modules, self.optimiser, self.config, self.history, self.data)
 
     def resume(self, folder: Path) -> None:
         """Continue a run of the same configuration on the same data."""
@@ -225,7 +224,7 @@ class _Run:
             raise ArtifactError(
                 f"The checkpoint in {folder} belongs to {what}. Resume with the original ones, or train without resume."
             )
-        checkpoints.scatter(found.tensors, self.encoder, self.prototypes, self.optimiser)
+        found.restore(self.modules, self.optimiser)
         self.history = found.history
 
 
@@ -249,12 +248,12 @@ def _device(name: str) -> torch.device:
         raise ParameterError("TrainingConfig", "device", "a device that torch can use here", name) from error
 
 
-def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> GraphInputs:
+def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> GraphBatch:
     parts = []
     for position, domain in enumerate(domains):
         changed = perturb(domain.graphs, strength=config.perturbation_strength, seed=config.seed + position).graphs
         parts.append(graph_inputs(changed, profile_of(changed), schema.reading(domain.graphs)))
-    return join_inputs(parts)
+    return join_batches(parts)
 
 
 def _joined_anchors(domains: Sequence[Domain]) -> NDArray[np.float32]:
@@ -272,8 +271,9 @@ def _joined_anchors(domains: Sequence[Domain]) -> NDArray[np.float32]:
     return anchors
 
 
-def _fingerprint(inputs: GraphInputs, anchors: NDArray[np.float32]) -> str:
+def _fingerprint(inputs: GraphBatch, anchors: NDArray[np.float32]) -> str:
     digest = hashlib.sha256(np.ascontiguousarray(anchors).tobytes())
     for part in (inputs.features, inputs.columns, inputs.node_offsets, inputs.neighbours, inputs.sketch):
+        assert part is not None
         digest.update(part.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -8,8 +8,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.baselines.weisfeiler_lehman import _GOLDEN, _mix
 from graphglass.graphs import GraphSet
+
+_FARTHEST = 2.0**56  # a Cauchy direction can be arbitrarily large; bins beyond this are one
 
 Projection = Callable[[NDArray[np.int64], int], NDArray[np.float64]]
 
@@ -41,8 +42,8 @@ def propagated_codes(
         values = projection(labels, t)
         for _ in range(t):
             values = _walk(graphs.neighbour_offsets, neighbours, values)
-        bins = np.floor((values + shift) / width)
-        codes[t] = _salted(bins.view(np.uint64), np.uint64(t))
+        bins = np.clip(np.floor((values + shift) / width), -_FARTHEST, _FARTHEST).astype(np.int64)
+        codes[t] = (bins * len(offsets) + t).view(np.uint64)  # no two rounds share a code
     return codes
 
 
@@ -77,13 +78,4 @@ def _walk(offsets, neighbours, values):  # type: ignore[no-untyped-def]
             for e in range(offsets[v], offsets[v + 1]):
                 total += values[neighbours[e]]
             result[v] = total / degree
-    return result
-
-
-@njit(cache=True)
-def _salted(bins, t):  # type: ignore[no-untyped-def]
-    salt = _mix((t + np.uint64(1)) * _GOLDEN)
-    result = np.empty(len(bins), np.uint64)
-    for v in range(len(bins)):
-        result[v] = _mix(bins[v] ^ salt)
     return result
