@@ -31,7 +31,7 @@ from graphglass.bench.datasets import Datasets
 from graphglass.bench.methods import factory
 from graphglass.bench.metrics import auroc
 from graphglass.bench.private_scores import Features, density_scores, neighbour_scores
-from graphglass.bench.protocols import blind
+from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.runner import versions
 from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import POOLS, source_references, target_split
@@ -67,12 +67,12 @@ def pseudo_targets(datasets: Datasets, encoders: SourceEncoders, seeds: int) -> 
     found = []
     jobs = [(pool, name, seed) for seed in range(seeds) for pool in ("mol", "protein") for name in POOLS[pool]]
     for pool, name, seed in track(jobs, "Encoders without one dataset"):
-        parts = source_references(datasets, pool, "minority", seed)
+        parts = source_references(datasets, pool, Splits(), seed)
         others = {other: part for other, part in parts.items() if other != name}
         model: Any = factory("glass")(seed)
         detector = encoders.fit_encoder(model, others)
         graphs = datasets.get(name)
-        chosen = target_split(graphs, others, "minority", seed)
+        chosen = target_split(graphs, others, Splits(), seed)
         some = np.random.default_rng(seed).permutation(len(chosen.test))[:QUERIES]
         embedded = [detector.channel_embeddings(part[:SOURCES]) for part in others.values()]
         references = detector.channel_embeddings(blind(graphs, chosen.references[:REFERENCES]))

@@ -10,8 +10,8 @@ import pytest
 
 from graphglass.bench import single
 from graphglass.bench.methods import KERNELS, TRAINING_FREE, factory
-from graphglass.bench.metrics import auroc
-from graphglass.bench.protocols import blind, split
+from graphglass.bench.metrics import evaluate
+from graphglass.bench.protocols import Splits, blind, split
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
 
@@ -87,8 +87,8 @@ def test_glass_never_sees_a_label(molecules: GraphSet, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(single, "factory", lambda name: quick)
     monkeypatch.setattr(single, "fit_and_score", spy)
-    plain = single.single_cell(molecules, "glass", {"dataset": "MUTAG", "seed": 0}, "minority")
-    leaky = single.single_cell(planted(molecules), "glass", {"dataset": "MUTAG", "seed": 0}, "minority")
+    plain = single.single_cell(molecules, "glass", {"dataset": "MUTAG", "seed": 0}, Splits())
+    leaky = single.single_cell(planted(molecules), "glass", {"dataset": "MUTAG", "seed": 0}, Splits())
     for shown in kept[0] + kept[2]:
         assert shown.labels is None
         assert shown.node_names is None
@@ -106,5 +106,5 @@ def test_shuffled_labels_leave_chance(molecules: GraphSet, method: str) -> None:
         labels = np.random.default_rng(seed).permutation(molecules.labels)
         parts = split(labels, "minority", seed)
         detector = factory(method)(seed).fit(blind(molecules, parts.references))
-        found.append(auroc(detector.decision_function(blind(molecules, parts.test)), parts.anomalous))
+        found.append(evaluate(detector.decision_function(blind(molecules, parts.test)), parts.anomalous)["auroc"])
     assert abs(np.mean(found) - 50.0) < 5.0  # one run has a standard deviation near 7

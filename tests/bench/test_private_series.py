@@ -10,13 +10,14 @@ import pytest
 
 from graphglass.bench import private_series as private
 from graphglass.bench.figures import draw
+from graphglass.bench.overview import short_tables
 from graphglass.bench.private_scores import Features, averaged, density_scores, neighbour_scores
 from graphglass.bench.private_series import measure, private_jobs
 from graphglass.bench.private_tables import macro
+from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.source_models import SourceEncoders
-from graphglass.bench.summary import short_tables
 from graphglass.bench.tables import tables
 from graphglass.detector import GLASS
 from graphglass.errors import BenchError, PrivacyError
@@ -103,7 +104,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(data: Any, folder: Path, cache: Path) -> int:
     jobs = private_jobs(
-        data, ["IMDB-BINARY", "DD"], ["glass"], "minority", 1, sources=["mol"], encoders=SourceEncoders(cache)
+        data, ["IMDB-BINARY", "DD"], ["glass"], Splits(seeds=(0,)), sources=["mol"], encoders=SourceEncoders(cache)
     )
     results = Results.create(folder, Purpose("private", "minority"))
     return run_jobs(jobs, results, data, progress=False, isolate=False)
@@ -163,4 +164,4 @@ def test_embeddings_are_those_of_the_unadapted_source_model(data: Any, small: No
 
 def test_other_methods_are_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="no encoder to summarise with"):
-        private_jobs(data, ["DD"], ["size-knn"], "minority", 1)
+        private_jobs(data, ["DD"], ["size-knn"], Splits(seeds=(0,)))

@@ -13,9 +13,8 @@ import pytest
 from graphglass.bench import paper_figures
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
-from graphglass.bench.pages import write_pages
+from graphglass.bench.overview import BEGIN, END, insert, summary_table, write_pages
 from graphglass.bench.records import Purpose, Results
-from graphglass.bench.summary import BEGIN, END, insert, summary_table
 from graphglass.bench.table_model import Row, Table, Value
 from graphglass.bench.tables import tables
 from graphglass.bench.transfer import DISJOINT
@@ -190,12 +189,17 @@ def test_summary_of_both_directions(results: Path) -> None:
     for name in ("MUTAG", "DD"):
         write(results / "f", flipped, "size-knn", {"dataset": name, "seed": 0}, 60.5)
     text = summary_table(results).render()
-    assert "| method | minority | rank | minority (flipped) | rank | both directions | paper |" in text
-    assert "| size-knn | 65.5 | 1.50 | 60.5 | 1.00 | 63.0 | – |" in text  # alone in a column, nothing is set in bold
-    assert "| wl-svm | **66.0** | 1.50 | – | – | – | 53.0 |" in text
-    assert "pk-if" not in text  # it has no average yet
-    assert "±" not in text  # averages over datasets stand without deviations, and no note promises any
-    assert "Protocol `minority (flipped)`; means over 1 seed." in text
+    assert "| method | minority | flipped | both | seeds | missing of 10 |" in text
+    assert "| size-knn | 65.5 | 60.5 | 63.0 | 2 / 1 | 6 / 8 |" in text  # alone in a column, nothing is set in bold
+    assert "| wl-svm | **66.0** | – | – | 2 / 0 | 6 / 10 |" in text
+    assert "| pk-if | 99.0 (1) | – | – | 0–2 / 0 | 8 / 10 |" in text  # half a row is marked and never in bold
+    assert "±" not in text
+    alone, published = text.split("***published***")
+    assert "***scored alone***" in alone
+    assert "| *wl-svm* | 53.0 | – | – | – | – |" in published
+    assert "scored in a test batch" not in text
+    write(results / "f", flipped, "signet-batch", {"dataset": "DD", "seed": 0}, 60.5)
+    assert "***scored in a test batch***" in summary_table(results).render()
     with pytest.raises(BenchError, match="no single-domain results"):
         summary_table(results, protocol="good-d")
 

@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 
+from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
-from graphglass.bench.text_encoders import text_jobs
+from graphglass.bench.single import text_jobs
 from graphglass.errors import BenchError
+
+ONE = Splits(seeds=(0,))
 
 
 def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphglass.detector.settings.STEPS", 1)
     results = Results.create(tmp_path, Purpose("text", "minority", False))
-    jobs = text_jobs(data, ["MUTAG"], ["glass"], ["numeric", "minilm"], "minority", 1)
+    jobs = text_jobs(data, ["MUTAG"], ["glass"], ["numeric", "minilm"], ONE)
     assert run_jobs(jobs, results, data, progress=False) == 2
     records = Results.open(tmp_path).records("glass")
     assert [record["cell"]["encoder"] for record in records] == ["numeric", "minilm"]
@@ -25,11 +28,11 @@ def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch:
         assert record["configuration"]["preset"] == "default"
         assert set(record["variants"]) == {"graph", "text"}
     assert run_jobs(jobs, results, data, progress=False) == 0
-    absent = text_jobs(data, ["MUTAG"], ["glass"], ["no such encoder"], "minority", 1)
+    absent = text_jobs(data, ["MUTAG"], ["glass"], ["no such encoder"], ONE)
     with pytest.raises(BenchError, match="no such encoder"):
         run_jobs(absent, results, data, progress=False)
 
 
 def test_a_method_without_text_is_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="reads no text"):
-        text_jobs(data, ["MUTAG"], ["size-knn"], ["numeric"], "minority", 1)
+        text_jobs(data, ["MUTAG"], ["size-knn"], ["numeric"], ONE)

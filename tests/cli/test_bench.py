@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from graphglass.cli.bench import app, listed
+from graphglass.cli.bench import app, listed, seed_numbers
 from graphglass.errors import BenchError
 
 runner = CliRunner()
@@ -22,12 +23,12 @@ def call(*arguments: str) -> str:
 def test_single_then_table_then_plot(tmp_path: Path) -> None:
     folder = str(tmp_path / "r")
     options = ["--datasets", "MUTAG", "--methods", "size-knn,wl-cosine-knn", "--seeds", "2", "-o", folder]
-    assert "4 cells run, 0 were there already" in call("single", *options)
-    assert "0 cells run, 4 were there already" in call("single", *options)
+    assert "4 cells run, 0 already recorded" in call("single", *options)
+    assert "0 cells run, 4 already recorded" in call("single", *options)
     text = call("table", folder, "--protocol", "minority")
     assert "| size-knn |" in text
     assert "protocol minority" in text
-    assert call("table", folder, "--format", "csv").startswith("method,source,MUTAG,MUTAG std")
+    assert call("table", folder, "--format", "csv").startswith("method,source,group,MUTAG,MUTAG std")
     assert r"\begin{tabular}" in call("table", folder, "--format", "tex")
     assert "single-minority-auroc.png" in call("plot", folder, "-o", str(tmp_path / "f"))
     with pytest.raises(BenchError, match="never mixed"):
@@ -57,6 +58,34 @@ def test_bad_requests_write_nothing(tmp_path: Path, arguments: list[str], match:
     assert not (tmp_path / "r").exists()
 
 
-def test_names_with_commas_and_repeats() -> None:
-    assert listed(["MUTAG, BZR", "AIDS"]) == ["MUTAG", "BZR", "AIDS"]
-    assert listed(None) is None
+def test_names_with_commas() -> None:
+    assert listed("MUTAG, BZR,AIDS,") == ["MUTAG", "BZR", "AIDS"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"), [("3", (0, 1, 2)), ("42-45", (42, 43, 44, 45)), ("1,3,9", (1, 3, 9)), ("0-1,7", (0, 1, 7))]
+)
+def test_seeds(text: str, seeds: tuple[int, ...]) -> None:
+    assert seed_numbers(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "0", "a", "5-2", "1-2-3", "-4"])
+def test_seeds_that_name_none(text: str) -> None:
+    with pytest.raises(BenchError, match="--seeds takes"):
+        seed_numbers(text)
+
+
+def test_records_of_other_code_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    options = ["--datasets", "MUTAG", "--methods", "size-knn", "--seeds", "1", "-o", str(folder)]
+    call("single", *options)
+    assert "would not reproduce" not in call("table", str(folder))
+    path = folder / "size-knn.jsonl"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"fingerprint": "0" * 16}) + "\n")
+    assert "The present code would not reproduce records of: size-knn (1 of 1)." in call("table", str(folder))
+    with pytest.raises(BenchError, match="made by code that scores differently"):
+        call("single", *options)
+    del record["fingerprint"]
+    path.write_text(json.dumps(record) + "\n")
+    assert "Records without a fingerprint, which cannot be checked: size-knn (1 of 1)." in call("table", str(folder))

@@ -48,9 +48,9 @@ def test_the_ending_of_the_file_tells_the_format(graphs, tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "d.parquet")["id"].to_pylist() == ["triangle", "[bold]pair"]
     call(graphs, "-o", tmp_path / "d.jsonl")
     assert json.loads((tmp_path / "d.jsonl").read_text().splitlines()[0])["triangles"] == 1
-    with pytest.raises(InputError, match=r"clash.parquet ends like parquet, and --format says json"):
+    with pytest.raises(InputError, match=r"clash.parquet has the ending of parquet, but --format is json"):
         call(graphs, "--format", "json", "-o", tmp_path / "clash.parquet")
-    with pytest.raises(InputError, match=r"d.csv: name a file that ends in .*, or say --format"):
+    with pytest.raises(InputError, match=r"d.csv: name a file that ends in .*, or add --format"):
         call(graphs, "-o", tmp_path / "d.csv")
     assert not list(tmp_path.glob("*.csv")) + list(tmp_path.glob("clash*"))
 

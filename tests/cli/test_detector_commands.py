@@ -78,7 +78,7 @@ def test_score_says_when_too_few_references_can_flag_anything(place, normals, tm
     assert "0 flagged" in told.stdout
     assert (
         "no graph can be flagged at 0.05 with 5 references: the smallest p-value is 0.167; "
-        "give at least 19 references or --alpha 0.2"
+        "use at least 19 references or --alpha 0.2"
     ) in told.stderr
     assert "no graph can be flagged" not in glass(*command, "--alpha", 0.2).stderr
     assert "no graph can be flagged" not in glass("score", place / "model", place / "queries.jsonl").stderr
@@ -177,8 +177,36 @@ def test_info(place, tmp_path):
     assert facts["epochs"] == 2
 
 
+def test_fit_replaces_a_model_only_by_force(place, tmp_path):
+    import shutil
+
+    model = tmp_path / "model"
+    shutil.copytree(place / "model", model)
+    before = (model / "manifest.json").read_bytes()
+    command = ("fit", place / "queries.jsonl", "-o", model)
+    fails(f"{model} already holds a model. Add --force", *command)
+    assert (model / "manifest.json").read_bytes() == before
+    result = glass(*command, "--force", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert "Fitted on 24 graphs" in result.output
+    assert result.stderr == ""
+
+
+def test_help_lists_only_the_options_of_the_command():
+    for command in ("fit", "score", "cache", "references", "encoders", "data"):
+        assert "completion" not in glass(command, "--help").output
+
+
+def test_version():
+    from graphglass import __version__
+
+    assert glass("--version").output == f"glass {__version__}\n"
+
+
 def test_bad_input_says_what_to_do(place, tmp_path):
-    fails("has no manifest.json", "score", tmp_path / "nothing", place / "queries.jsonl")
+    for command in ("score", "explain", "info", "references", "serve", "watch"):
+        fails(f"{tmp_path / 'nothing'} is not a model: it does not exist", command, tmp_path / "nothing")
+    fails(f"{tmp_path} is not a model: it has no manifest.json", "info", tmp_path)
     fails("another ending", "score", place / "model", place / "queries.jsonl", "-o", tmp_path / "scores.xls")
     fails("No graph in", "explain", place / "model", place / "queries.jsonl", "--id", "nobody")
     fails("is not a model", "fit", place / "normals.jsonl", "-o", place)

@@ -52,7 +52,7 @@ def test_a_node_table_brings_isolated_nodes(tmp_path):
     assert described(tmp_path / "edges.csv")["a"]["nodes"] == 2
     assert described(tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")["a"]["nodes"] == 3
     with pytest.raises(InputError, match="--references is a second input"):
-        glass("score", "m", tmp_path / "edges.csv", "--nodes", "n.csv", "--references", tmp_path / "edges.csv")
+        glass("score", "memory://m", tmp_path / "edges.csv", "--nodes", "n.csv", "--references", tmp_path / "edges.csv")
 
 
 def test_fill_keeps_graphs_that_lack_attributes(tmp_path):
@@ -114,10 +114,10 @@ def test_repairs_are_told_in_one_line(tmp_path):
     path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 0], [0, 1], [1, 0], [1, 2], [1, 2]]}\n')
     assert f"{path}: self-loops (1) and repeated edges (2) were removed\n" in glass("describe", path).stderr
     path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 1]]}\n')
-    assert glass("describe", path).stderr == ""
+    assert glass("describe", path, "--quiet").stderr == ""
 
 
-@pytest.mark.parametrize("command", [("describe", "g.jsonl"), ("score", "m", "g.jsonl"), ("fit", "g.jsonl")])
+@pytest.mark.parametrize("command", [("describe", "g.jsonl"), ("score", "memory://m", "g.jsonl"), ("fit", "g.jsonl")])
 def test_workers_of_a_cluster_take_no_reading_options(tmp_path, command):
-    with pytest.raises(InputError, match="only --strict"):
+    with pytest.raises(InputError, match="--strict is the only option"):
         glass(*command, "-o", tmp_path / "out", "--cluster", "local", "--fill", 0)

@@ -45,7 +45,7 @@ def test_records_equal_those_of_a_serial_run_and_finished_cells_stay(tmp_path):
     cluster = ["--cluster", "local", "--workers", "2"]
     result = call(app, [*SINGLE, "--seeds", "3", "-o", str(tmp_path / "parallel"), *cluster], catch_exceptions=False)
     assert result.exit_code == 0
-    assert "4 cells run, 2 were there already" in result.output
+    assert "4 cells run, 2 already recorded" in result.output
     assert content(tmp_path / "parallel") == content(tmp_path / "serial")
     for name, old in lines.items():
         assert (tmp_path / "parallel" / name).read_text().startswith(old)

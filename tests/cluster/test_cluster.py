@@ -281,7 +281,7 @@ def test_the_describe_command_equals_one_process_and_resumes(place, mutag, tmp_p
     CliRunner().invoke(app, ["describe", str(tmp_path / "all.parquet"), "--format", "parquet", "-o", str(whole)])
     parts = [pq.read_table(tmp_path / "out" / f"part-{i}.parquet").replace_schema_metadata() for i in range(6)]
     assert pa.concat_tables(parts).equals(pq.read_table(whole))
-    assert "6 were done before" in CliRunner().invoke(app, command, catch_exceptions=False).output
+    assert "6 already done" in CliRunner().invoke(app, command, catch_exceptions=False).output
 
 
 def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(place, tmp_path, monkeypatch):

@@ -22,9 +22,7 @@ def draw(root: str | Path, output: str | Path | None = None, metric: str = "auro
     for folder in result_folders(root):
         target = Path(output) if output is not None else folder.folder
         target.mkdir(parents=True, exist_ok=True)
-        purpose = folder.purpose
-        name = f"{purpose.benchmark}-{purpose.protocol}{'-flip' if purpose.flip else ''}-{metric}.png"
-        written.append(_draw_folder(folder, target / name, metric))
+        written.append(_draw_folder(folder, target / f"{folder.purpose.file_name}-{metric}.png", metric))
     return written
 
 

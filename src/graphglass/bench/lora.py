@@ -8,19 +8,18 @@ encoder are trained, to bring each reference's anchor to its (fixed) graph code;
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.bench.cell_work import Job, Outcome, cell_jobs
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.protocols import blind, split
+from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
-from graphglass.bench.runner import Job, Outcome
-from graphglass.bench.single import classes, counts
 from graphglass.errors import BenchError, MissingExtraError
 from graphglass.graphs import GraphSet
 
@@ -48,35 +47,24 @@ class LoraSettings:
 
 
 def lora_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    encoder: str,
-    protocol: str,
-    seeds: int,
-    *,
-    flip: bool = False,
-    settings: LoraSettings | None = None,
+    datasets: Datasets, names: Sequence[str], encoder: str, splits: Splits, settings: LoraSettings | None = None
 ) -> list[Job]:
     """One job per dataset and seed; `encoder` is a directory that sentence-transformers loads."""
     chosen = settings or LoraSettings()
 
-    def job(name: str, seed: int) -> Job:
-        def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield lora_cell(datasets.get(name), cells[0], protocol, chosen, flip=flip)
+    def measure(method: str, cell: Cell) -> Outcome:
+        return lora_cell(datasets.get(str(cell["dataset"])), cell, splits, chosen)
 
-        cell: Cell = {"dataset": name, "encoder": encoder, "seed": seed}
-        return Job(METHOD, (cell,), (name,), run, {"lora": asdict(chosen)})
-
-    return [job(name, seed) for name in names for seed in range(seeds)]
+    fixed = {"lora": asdict(chosen)}
+    return cell_jobs([METHOD], measure, fixed, dataset=names, encoder=[encoder], seed=splits.seeds)
 
 
-def lora_cell(graphs: GraphSet, cell: Cell, protocol: str, settings: LoraSettings, *, flip: bool = False) -> Outcome:
+def lora_cell(graphs: GraphSet, cell: Cell, splits: Splits, settings: LoraSettings) -> Outcome:
     """Fit frozen and warm-up models, tune the adapters, score with all three."""
     from graphglass.detector import GLASS
 
-    assert graphs.labels is not None
     seed, encoder = int(cell["seed"]), str(cell["encoder"])
-    parts = split(graphs.labels, protocol, seed, flip=flip)
+    parts = splits.of(graphs, seed)
     references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
     start = time.perf_counter()
     frozen = GLASS("paper", encoder=encoder, random_state=seed).fit(references)
@@ -87,7 +75,7 @@ def lora_cell(graphs: GraphSet, cell: Cell, protocol: str, settings: LoraSetting
     scores["tuned"] = tuned_scores(warm, references, queries, encoder, settings, seed)
     seconds = {"fit": fitted - start, "score": scored - fitted, "tune": time.perf_counter() - scored}
     variants = {name: evaluate(values, parts.anomalous) for name, values in scores.items()}
-    return Outcome(cell, variants["tuned"], seconds, counts(parts), classes(parts), variants)
+    return Outcome(cell, variants["tuned"], seconds, parts.counts, parts.classes, variants)
 
 
 def tuned_scores(

@@ -11,7 +11,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.default_channels import FAMILY_WEIGHTS
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
 
@@ -72,6 +71,7 @@ METHODS: dict[str, Factory] = {
 
 TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn")
 KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
+TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it
 
 
 def factory(name: str) -> Factory:
@@ -102,8 +102,6 @@ def configuration(detector: Detector) -> dict[str, Any]:
     resolver = getattr(detector, "resolved", None)  # GLASS: what its preset stands for today
     if resolver is not None:
         settings |= asdict(resolver())
-        if settings["scorer"] == "ensemble":
-            settings["family_weights"] = dict(FAMILY_WEIGHTS)
     return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from graphglass.errors import BenchError
 
@@ -17,39 +19,30 @@ def evaluate(scores: ArrayLike, anomalous: ArrayLike) -> dict[str, float]:
 
     Parameters
     ----------
-    scores : (graphs,)
+    scores : float (graphs,)
         Higher means more anomalous.
     anomalous : bool (graphs,)
         True where the graph is an anomaly; both kinds must occur.
+
+    Returns
+    -------
+    dict of str to float
+        ``auroc`` counts ties half, ``auprc`` is the average precision with anomalies positive, ``fpr95`` is the
+        false-positive rate at the first threshold that finds 95% of the anomalies.
     """
-    values, truth = _checked(scores, anomalous)
-    return {"auroc": auroc(values, truth), "auprc": auprc(values, truth), "fpr95": fpr95(values, truth)}
-
-
-def auroc(scores: ArrayLike, anomalous: ArrayLike) -> float:
-    """The chance, in percent, that an anomaly scores above a normal graph; ties count half."""
-    values, truth = _checked(scores, anomalous)
-    normals = np.sort(values[~truth])
-    queries = values[truth]
-    below = np.searchsorted(normals, queries, "left").astype(np.float64)
-    equal = np.searchsorted(normals, queries, "right") - below
-    return float(100.0 * (below + 0.5 * equal).mean() / len(normals))
-
-
-def auprc(scores: ArrayLike, anomalous: ArrayLike) -> float:
-    """Average precision in percent: the area under the precision steps, anomalies positive."""
-    hits, alarms = _curve(*_checked(scores, anomalous))
-    precision = hits / alarms
-    steps = np.diff(np.concatenate([[0], hits])) / hits[-1]
-    return float(100.0 * (steps * precision).sum())
-
-
-def fpr95(scores: ArrayLike, anomalous: ArrayLike) -> float:
-    """False-positive rate in percent at the first threshold that catches 95% of the anomalies."""
-    values, truth = _checked(scores, anomalous)
-    hits, alarms = _curve(values, truth)
-    first = int(np.argmax(hits >= 0.95 * hits[-1] - 1e-9))
-    return float(100.0 * (alarms[first] - hits[first]) / (~truth).sum())
+    values, truth = np.asarray(scores, dtype=np.float64), np.asarray(anomalous, dtype=bool)
+    if values.shape != truth.shape or values.ndim != 1:
+        raise BenchError(f"Scores and labels must be two rows of one length, found {values.shape} and {truth.shape}.")
+    if not np.isfinite(values).all():
+        raise BenchError(f"Scores must be finite, found {int((~np.isfinite(values)).sum())} that are not.")
+    if truth.all() or not truth.any():
+        raise BenchError("A metric needs normal and anomalous graphs, found only one kind in the test set.")
+    false_rate, true_rate, _ = roc_curve(truth, values, drop_intermediate=False)
+    return {
+        "auroc": 100.0 * float(roc_auc_score(truth, values)),
+        "auprc": 100.0 * float(average_precision_score(truth, values)),
+        "fpr95": 100.0 * float(false_rate[np.argmax(true_rate >= 0.95 - 1e-12)]),
+    }
 
 
 def summary(values: Iterable[float]) -> tuple[float, float, int]:
@@ -67,26 +60,4 @@ def average_ranks(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     if not columns:
         return {}
     values = np.array([[table[row][column] for column in columns] for row in rows])
-    better = (values[None, :, :] > values[:, None, :]).sum(axis=1)
-    equal = (values[None, :, :] == values[:, None, :]).sum(axis=1)
-    ranks = (better + 0.5 * (equal + 1)).mean(axis=1)
-    return dict(zip(rows, ranks.tolist(), strict=True))
-
-
-def _curve(values: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Anomalies caught and alarms raised at each distinct threshold, from the highest score down."""
-    order = np.argsort(-values, kind="stable")
-    ranked, labels = values[order], truth[order]
-    ends = np.concatenate([np.flatnonzero(np.diff(ranked)), [len(ranked) - 1]])
-    return np.cumsum(labels)[ends], ends + 1
-
-
-def _checked(scores: ArrayLike, anomalous: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    values, truth = np.asarray(scores, dtype=np.float64), np.asarray(anomalous, dtype=bool)
-    if values.shape != truth.shape or values.ndim != 1:
-        raise BenchError(f"Scores and labels must be two rows of one length, found {values.shape} and {truth.shape}.")
-    if not np.isfinite(values).all():
-        raise BenchError(f"Scores must be finite, found {int((~np.isfinite(values)).sum())} that are not.")
-    if truth.all() or not truth.any():
-        raise BenchError("A metric needs normal and anomalous graphs, found only one kind in the test set.")
-    return values, truth
+    return dict(zip(rows, rankdata(-values, axis=0).mean(axis=1).tolist(), strict=True))

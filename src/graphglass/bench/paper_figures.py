@@ -1,14 +1,19 @@
-"""The paper's own figures, AUROC in percent, mean±std, to stand beside measured ones; its table's label above each."""
+"""The paper's own figures, read from ``paper_figures.toml``: AUROC in percent, mean and standard deviation."""
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
+from typing import Any
+
 Figure = tuple[float, float]
+Figures = dict[str, Figure]  # one row, by column
 
 
-def _table(text: str, keys: int = 1) -> dict[tuple[str, ...], dict[str, Figure]]:
+def _read(text: str, keys: int = 1) -> dict[tuple[str, ...], Figures]:
     """Rows of a text table: the first `keys` columns name a row, the others are ``mean±std`` or ``mean``."""
     head, *rows = [line.split() for line in text.strip().splitlines()]
-    parsed: dict[tuple[str, ...], dict[str, Figure]] = {}
+    parsed: dict[tuple[str, ...], Figures] = {}
     for row in rows:
         values = [(*entry.split("±"), "nan")[:2] for entry in row[keys:]]
         figures = {name: (float(mean), float(std)) for name, (mean, std) in zip(head[keys:], values, strict=True)}
@@ -16,173 +21,16 @@ def _table(text: str, keys: int = 1) -> dict[tuple[str, ...], dict[str, Figure]]
     return parsed
 
 
-# tab:main_results
-MAIN_RESULTS = _table(
-    """
-method   MUTAG      PROTEINS   DD         ENZYMES    DHFR       BZR        COX2       AIDS       IMDB-BINARY NCI1       COLLAB     REDDIT-BINARY
-pk-svm   46.06±0.47 49.43±0.69 47.69±0.24 52.45±0.29 48.31±0.47 46.67±0.52 52.15±0.16 50.93±0.19 51.75±0.30  51.39±0.19 49.72±0.60 48.36±0.67
-pk-if    47.98±0.41 61.24±0.34 75.29±0.46 49.82±0.67 52.79±0.35 59.08±0.29 52.48±0.38 52.01±0.53 52.83±0.51  50.22±0.12 51.38±0.20 46.19±0.21
-wl-svm   62.18±0.29 53.85±0.26 47.98±0.32 53.75±0.34 50.30±0.31 51.16±0.36 53.34±0.27 52.56±0.41 52.98±0.69  54.18±0.67 54.62±1.28 49.50±0.54
-wl-if    65.71±0.38 65.75±0.35 70.49±0.28 51.03±0.42 51.64±0.22 51.71±0.45 49.56±0.11 61.42±0.50 51.79±0.32  50.41±0.31 51.41±0.39 49.84±0.11
-ocgin    79.55±0.22 76.46±0.13 79.08±0.19 62.44±0.38 61.09±0.27 69.13±0.13 57.81±0.50 96.89±0.20 61.47±0.18  69.46±0.36 60.58±0.27 82.10±0.37
-glocalkd 86.25±0.57 77.29±0.41 80.76±0.50 61.75±0.10 61.79±0.54 68.55±0.15 58.93±0.47 96.93±0.34 53.31±0.53  65.29±0.21 51.85±0.18 80.32±0.10
-ocgtl    88.02±0.43 72.89±0.57 77.76±0.48 63.59±0.11 59.82±0.44 51.89±0.46 59.81±0.30 99.36±0.67 65.27±0.24  75.75±0.47 48.13±0.41 88.03±0.22
-signet   88.84±0.15 75.86±0.30 74.53±0.11 63.12±0.52 72.87±0.28 80.79±0.38 72.35±0.58 97.60±0.28 70.12±0.61  74.32±0.34 72.45±0.11 85.24±0.45
-gladc    83.07±0.29 77.43±0.19 76.54±0.25 63.44±0.30 61.25±0.19 68.23±0.31 64.13±0.23 98.02±0.23 65.94±0.26  68.32±0.22 54.32±0.37 78.87±0.56
-cvtgad   86.64±0.32 76.49±0.29 78.84±0.40 68.56±0.43 63.23±0.38 77.69±0.28 64.36±0.16 99.21±0.27 69.82±0.13  69.13±0.58 71.01±0.58 87.43±0.60
-muse     85.92±0.28 76.87±0.32 79.23±0.35 67.82±0.38 71.45±0.33 78.34±0.30 65.87±0.29 98.95±0.31 67.84±0.27  74.45±0.26 67.48±0.36 85.32±0.33
-uniform  88.45±0.24 77.15±0.27 78.56±0.31 69.34±0.41 69.78±0.36 79.85±0.32 65.12±0.31 98.52±0.22 68.42±0.29  72.93±0.31 66.23±0.38 84.67±0.35
-glass    91.42±0.87 80.63±0.42 79.41±0.49 66.20±0.46 69.38±0.37 80.93±0.38 68.70±0.41 99.32±0.59 77.20±0.35  75.86±0.56 80.29±0.33 88.80±0.69
-""",  # noqa: E501
-)
+_TABLES: dict[str, Any] = tomllib.loads(files("graphglass.bench").joinpath("paper_figures.toml").read_text("utf-8"))
 
-# tab:scale
-TEXT_ENCODERS = _table(
-    """
-dataset       qwen3-0.6b qwen3-4b   qwen3-8b
-MUTAG         91.42±0.87 90.98±1.35 90.96±1.06
-PROTEINS      80.63±0.42 80.10±0.76 79.46±0.81
-DD            79.41±0.49 80.22±1.25 78.62±1.28
-ENZYMES       66.20±0.46 70.51±0.25 68.42±0.27
-DHFR          69.38±0.37 69.03±0.30 68.25±0.27
-BZR           80.93±0.38 79.77±0.10 80.23±0.18
-COX2          68.70±0.41 67.30±0.31 68.18±0.38
-AIDS          99.32±0.59 99.38±0.43 99.41±0.01
-IMDB-BINARY   77.20±0.35 76.84±0.38 75.15±0.39
-NCI1          75.86±0.56 75.63±0.27 76.49±0.27
-COLLAB        80.29±0.33 79.16±0.33 80.42±0.28
-REDDIT-BINARY 88.80±0.69 88.09±0.74 87.38±0.36
-"""
-)
-
-# tab:cross
-TRANSFER = _table(
-    """
-source  dataset       transfer   single
-mol     IMDB-BINARY   74.65±0.38 77.20±0.35
-mol     REDDIT-BINARY 69.34±1.61 88.80±0.69
-social  MUTAG         90.95±0.77 91.42±0.87
-social  AIDS          99.38±0.30 99.32±0.59
-mol     PROTEINS      83.55±0.30 80.63±0.42
-mol     DD            83.99±1.08 79.41±0.49
-mol     ENZYMES       62.84±0.21 66.20±0.46
-protein MUTAG         91.81±1.13 91.42±0.87
-protein AIDS          99.38±0.30 99.32±0.59
-protein IMDB-BINARY   73.62±0.48 77.20±0.35
-protein REDDIT-BINARY 73.43±1.67 88.80±0.69
-all     PROTEINS      81.35±0.29 80.63±0.42
-all     IMDB-BINARY   73.61±0.49 77.20±0.35
-all     MUTAG         89.06±0.54 91.42±0.87
-""",
-    keys=2,
-)
-
-# tab:fewshot
-FEW_SHOT = _table(
-    """
-k             MUTAG      PROTEINS   IMDB-BINARY
-0             74.35±3.68 65.59±3.56 63.47±3.68
-1             68.15±3.03 73.33±3.04 58.97±2.93
-4             68.96±1.88 74.95±2.01 62.09±2.47
-8             77.12±1.47 78.24±1.37 62.82±1.60
-16            80.05±1.39 79.69±1.11 63.50±1.61
-32            84.54±1.18 79.81±0.93 63.99±1.34
-all           88.90±1.13 81.95±0.73 73.94±0.56
-single        91.42±0.87 80.63±0.42 77.20±0.35
-"""
-)
-
-# tab:scoring
-SCORING = _table(
-    """
-dataset     graph      text       fusion     vmf        sms        fixed      glass
-AIDS        95.52±3.29 99.79±0.01 97.09±2.02 90.67±5.86 93.92±3.32 99.77±0.03 99.32±0.59
-IMDB-BINARY 68.64±0.39 74.12±0.51 74.13±0.40 68.88±2.39 65.74±1.11 77.29±0.35 77.20±0.35
-PROTEINS    74.83±0.91 71.31±1.25 77.08±0.98 69.19±1.65 79.70±0.58 80.63±0.42 80.63±0.42
-MUTAG       91.07±1.10 74.20±1.90 83.19±1.42 68.96±0.71 82.30±2.13 88.77±0.74 91.42±0.87
-ENZYMES     69.12±0.40 62.65±0.26 69.91±0.64 64.41±0.89 62.58±1.09 66.20±0.46 66.20±0.46
-DHFR        70.18±0.39 59.09±0.25 68.25±0.44 61.33±0.66 58.26±0.58 67.80±0.38 69.38±0.37
-"""
-)
-
-# tab:lora
-LORA = _table(
-    """
-dataset       frozen     warm-up    tuned
-MUTAG         91.42±0.87 90.02±1.41 90.31±1.22
-PROTEINS      80.63±0.42 80.05±0.47 75.36±0.86
-DD            79.41±0.49 76.23±1.56 76.24±1.84
-ENZYMES       66.20±0.46 65.05±0.73 67.96±0.63
-DHFR          69.38±0.37 68.25±0.29 68.42±0.26
-BZR           80.93±0.38 81.33±0.20 83.51±0.22
-COX2          68.70±0.41 69.78±0.42 70.61±0.32
-AIDS          99.32±0.59 99.67±0.06 89.13±2.40
-IMDB-BINARY   77.20±0.35 77.91±0.29 69.47±0.39
-NCI1          75.86±0.56 78.35±0.44 78.39±0.43
-COLLAB        80.29±0.33 79.03±0.10 49.49±0.20
-REDDIT-BINARY 88.80±0.69 93.50±0.33 93.74±0.31
-"""
-)
-
-# tab:dp_all; tab:dp_main repeats four of its rows
-DISJOINT = _table(
-    """
-source  dataset       source-nn   target-nn   exact       sketch      eps=1       eps=4       eps=8
-mol     BZR           39.42±5.51  77.74±1.49  62.76±2.10  61.37±3.54  59.03±3.07  60.92±3.62  61.03±3.46
-mol     COLLAB        26.81±5.83  59.94±11.26 59.56±15.69 55.09±17.16 54.28±11.70 55.14±15.41 55.40±16.76
-mol     COX2          56.48±8.28  59.61±3.21  46.00±4.58  45.77±4.14  45.98±3.48  45.75±4.30  45.90±3.94
-mol     DD            59.54±6.19  71.74±2.48  66.67±3.46  66.86±3.27  64.04±2.45  66.82±3.34  66.78±3.43
-mol     DHFR          52.73±2.99  51.80±4.98  43.02±4.31  43.31±4.48  44.99±3.58  43.36±4.50  43.64±4.29
-mol     ENZYMES       48.99±4.79  49.11±3.45  49.04±5.19  49.70±4.86  49.53±3.56  49.58±4.78  49.59±4.95
-mol     IMDB-BINARY   47.55±5.76  57.85±2.87  59.91±4.88  59.93±4.89  57.95±3.21  59.70±4.54  59.89±4.91
-mol     PROTEINS      60.55±5.18  72.34±1.85  74.20±1.83  74.03±1.93  70.86±2.34  73.78±1.87  73.89±2.00
-mol     REDDIT-BINARY 65.51±8.19  62.21±3.09  59.21±1.43  59.49±1.13  58.87±1.87  59.31±1.14  59.40±0.96
-protein AIDS          29.69±14.76 98.74±0.96  89.75±5.83  88.41±5.65  82.31±4.50  88.67±4.60  88.32±5.54
-protein BZR           52.88±6.28  70.78±1.98  60.97±3.08  58.76±3.65  55.80±1.14  58.75±3.15  58.84±3.41
-protein COLLAB        22.86±3.34  83.46±5.68  77.09±2.85  76.75±4.04  72.28±3.94  76.13±4.59  76.56±4.12
-protein COX2          48.69±10.89 57.31±2.08  49.91±2.98  50.24±2.91  51.55±1.21  50.19±2.63  50.54±2.72
-protein DHFR          52.30±4.23  50.12±3.84  47.55±2.06  47.25±1.55  48.13±2.91  48.06±1.53  47.49±1.58
-protein IMDB-BINARY   64.29±4.95  67.74±2.63  61.21±7.67  62.16±6.16  60.62±4.76  62.38±5.70  62.15±5.98
-protein MUTAG         82.67±7.73  80.84±5.00  79.21±3.46  77.35±2.98  64.74±6.10  75.66±4.03  77.47±3.51
-protein NCI1          58.31±0.89  50.97±1.69  49.04±3.92  50.16±2.95  50.05±3.14  49.40±3.53  49.99±2.99
-protein REDDIT-BINARY 66.59±13.14 62.91±6.27  56.90±13.34 57.46±13.78 58.25±15.05 57.80±14.36 57.08±13.27
-""",
-    keys=2,
-)
-# tab:dp_all as the text sums it up: means over the 18 settings
-DISJOINT_MACRO: dict[str, float] = {"target-nn": 65.85, "exact": 60.67, "sketch": 60.23, "eps=4": 60.08}
-
-# tab:dp_modalities
-MODALITIES = _table(
-    """
-dataset     graph text  joint joint+source
-PROTEINS    71.57 53.71 73.78 72.79
-DD          65.79 54.54 66.82 66.03
-AIDS        90.92 79.51 88.67 85.55
-IMDB-BINARY 59.05 57.17 59.70 59.99
-"""
-)
-
-# tab:dp_resolution; its last column is the mean deviation of the AUROC over noise draws
-RESOLUTION: dict[str, dict[str, float]] = {
-    "64 only": {"PROTEINS": 73.35, "AIDS": 85.77, "IMDB-BINARY": 59.56, "noise": 1.79},
-    "128 only": {"PROTEINS": 73.82, "AIDS": 88.74, "IMDB-BINARY": 59.41, "noise": 1.59},
-    "64+128 (main)": {"PROTEINS": 73.78, "AIDS": 88.67, "IMDB-BINARY": 59.70, "noise": 1.72},
-    "256 only": {"PROTEINS": 73.55, "AIDS": 91.04, "IMDB-BINARY": 58.50, "noise": 1.43},
-    "all four slices": {"PROTEINS": 73.82, "AIDS": 89.51, "IMDB-BINARY": 59.26, "noise": 1.64},
-    "M=64": {"PROTEINS": 74.12, "AIDS": 88.58, "IMDB-BINARY": 59.59, "noise": 1.51},
-    "M=256": {"PROTEINS": 73.87, "AIDS": 89.68, "IMDB-BINARY": 59.86, "noise": 1.61},
-    "kappa=1": {"PROTEINS": 72.80, "AIDS": 88.04, "IMDB-BINARY": 60.12, "noise": 2.21},
-    "kappa=16": {"PROTEINS": 69.24, "AIDS": 90.00, "IMDB-BINARY": 59.84, "noise": 1.49},
-}
-
-# tab:dp_extra
-EXTRA = _table(
-    """
-dataset     auprc fpr95 J=1   J=2   J=4
-PROTEINS    89.99 77.37 72.79 72.56 72.20
-DD          87.38 86.67 66.03 65.31 65.09
-AIDS        87.27 28.45 85.55 85.33 84.77
-IMDB-BINARY 86.96 91.92 59.99 60.12 59.49
-"""
-)
+MAIN_RESULTS = _read(_TABLES["MAIN_RESULTS"])
+TEXT_ENCODERS = _read(_TABLES["TEXT_ENCODERS"])
+TRANSFER = _read(_TABLES["TRANSFER"], keys=2)
+FEW_SHOT = _read(_TABLES["FEW_SHOT"])
+SCORING = _read(_TABLES["SCORING"])
+LORA = _read(_TABLES["LORA"])
+DISJOINT = _read(_TABLES["DISJOINT"], keys=2)
+DISJOINT_MACRO: dict[str, float] = _TABLES["DISJOINT_MACRO"]
+MODALITIES = _read(_TABLES["MODALITIES"])
+RESOLUTION: dict[str, dict[str, float]] = _TABLES["RESOLUTION"]
+EXTRA = _read(_TABLES["EXTRA"])

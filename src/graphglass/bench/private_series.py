@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.bench.cell_work import Job, Outcome
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.methods import factory
 from graphglass.bench.metrics import evaluate
@@ -29,10 +30,8 @@ from graphglass.bench.private_scores import (
     density_scores,
     neighbour_scores,
 )
-from graphglass.bench.protocols import blind
+from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
-from graphglass.bench.runner import Job, Outcome
-from graphglass.bench.single import classes, counts
 from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import DISJOINT, POOLS, source_references, target_split
 from graphglass.errors import BenchError
@@ -71,10 +70,8 @@ def private_jobs(
     datasets: Datasets,
     names: Sequence[str],
     methods: Sequence[str],
-    protocol: str,
-    seeds: int,
+    splits: Splits,
     *,
-    flip: bool = False,
     sources: Sequence[str] = ("mol", "protein"),
     encoders: SourceEncoders | None = None,
 ) -> list[Job]:
@@ -89,11 +86,11 @@ def private_jobs(
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
 
         def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield from private_cells(datasets, source, method, seed, cells, protocol, kept, flip=flip)
+            yield from private_cells(datasets, source, method, seed, cells, splits, kept)
 
         return Job(method, cells, tuple(dict.fromkeys([*POOLS[source], *targets])), run, settings())
 
-    jobs = [job(source, method, seed) for source in sources for method in methods for seed in range(seeds)]
+    jobs = [job(source, method, seed) for source in sources for method in methods for seed in splits.seeds]
     return [item for item in jobs if item.cells]
 
 
@@ -119,14 +116,12 @@ def private_cells(
     method: str,
     seed: int,
     cells: Sequence[Cell],
-    protocol: str,
+    splits: Splits,
     encoders: SourceEncoders,
-    *,
-    flip: bool = False,
 ) -> Iterator[Outcome]:
     """Embed the source once, then measure each target of `cells`."""
     start = time.perf_counter()
-    parts = source_references(datasets, source, protocol, seed, flip=flip)
+    parts = source_references(datasets, source, splits, seed)
     detector: Any = encoders.fit_encoder(factory(method)(seed), parts)  # type: ignore[arg-type]
     embedded = [encoders.codes(detector, part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}
@@ -134,15 +129,15 @@ def private_cells(
     for cell in cells:
         start = time.perf_counter()
         graphs = datasets.get(str(cell["dataset"]))
-        chosen = target_split(graphs, parts, protocol, seed, flip=flip)
+        chosen = target_split(graphs, parts, splits, seed)
         references = encoders.codes(detector, blind(graphs, chosen.references[: max(SIZES)]))
         queries = encoders.codes(detector, blind(graphs, chosen.test))
         middle = time.perf_counter()
         place = f"{source}|{cell['dataset']}|{seed}"
         variants = measure(public, references, queries, chosen.anomalous, place)
         spent = seconds | {"embed": middle - start, "score": time.perf_counter() - middle}
-        used = counts(chosen) | {"summarised": min(REFERENCES, len(chosen.references))}
-        yield Outcome(cell, variants[f"{DEFAULT_KERNEL} eps=4"], spent, used, classes(chosen), variants)
+        used = chosen.counts | {"summarised": min(REFERENCES, len(chosen.references))}
+        yield Outcome(cell, variants[f"{DEFAULT_KERNEL} eps=4"], spent, used, chosen.classes, variants)
 
 
 def measure(

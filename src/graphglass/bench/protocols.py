@@ -51,6 +51,39 @@ class Split:
     anomalous_labels: tuple[int, ...]
     normal_labels: tuple[int, ...]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many references and test graphs of either kind there are."""
+        anomalies = int(self.anomalous.sum())
+        return {
+            "references": len(self.references),
+            "test_normal": len(self.test) - anomalies,
+            "test_anomalous": anomalies,
+        }
+
+    @property
+    def classes(self) -> dict[str, list[int]]:
+        """The raw classes on either side."""
+        return {"normal": list(self.normal_labels), "anomalous": list(self.anomalous_labels)}
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The splits a benchmark runs: a protocol, a direction and seeds."""
+
+    protocol: str = "minority"
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    flip: bool = False
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise BenchError(f"Unknown protocol {self.protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
+
+    def of(self, graphs: GraphSet, seed: int) -> Split:
+        """The split of a dataset for one seed."""
+        assert graphs.labels is not None
+        return split(graphs.labels, self.protocol, seed, flip=self.flip)
+
 
 def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False) -> Split:
     """The split of a dataset with raw class `labels` under a named protocol."""

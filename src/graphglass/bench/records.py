@@ -42,6 +42,11 @@ class Purpose:
         """The protocol as tables name it."""
         return f"{self.protocol}{' (flipped)' if self.flip else ''}"
 
+    @property
+    def file_name(self) -> str:
+        """The stem of files made from such a folder."""
+        return f"{self.benchmark}-{self.protocol}{'-flip' if self.flip else ''}"
+
 
 class Results:
     """One results folder."""
@@ -132,8 +137,8 @@ class Results:
             found = Purpose(record["benchmark"], record["protocol"], record["flip"])
             if found != self.purpose or record["method"] != path.stem:
                 raise BenchError(
-                    f"{path}, line {number}: a record of {found}, method {record['method']!r} stands in a folder of "
-                    f"{self.purpose}. Remove it; nothing is mixed."
+                    f"{path}, line {number}: a record of {found}, method {record['method']!r} is in a folder of "
+                    f"{self.purpose}. Remove it; records of different benchmarks are never mixed."
                 )
             yield record
 
@@ -156,10 +161,13 @@ def result_folders(root: str | Path) -> list[Results]:
         raise BenchError(f"There is no results folder {path}.")
     found = [Results.open(manifest.parent) for manifest in sorted(path.rglob(MANIFEST))]
     if not found:
-        raise BenchError(f"{path} holds no results: no {MANIFEST} in it or below. Make some with `glass bench single`.")
+        raise BenchError(
+            f"{path} holds no results: there is no {MANIFEST} in it or below. Run a benchmark first, such as "
+            f"`glass bench single -o {path / 'single'}`."
+        )
     return found
 
 
 def cell_key(cell: Cell) -> tuple[tuple[str, str | int], ...]:
-    """A cell as a value that can stand in a set."""
+    """A cell as a hashable value."""
     return tuple(sorted(cell.items()))

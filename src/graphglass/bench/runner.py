@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import platform
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,12 +12,14 @@ from typing import Any
 
 from graphglass.bench.cell_work import Job, Measured, Outcome, Work
 from graphglass.bench.datasets import Datasets
+from graphglass.bench.fingerprint import fingerprint
 from graphglass.bench.isolation import stream
 from graphglass.bench.methods import configuration, factory
 from graphglass.bench.metrics import METRIC_NAMES
 from graphglass.bench.on_cluster import run_on_cluster
 from graphglass.bench.records import Cell, Record, Results, cell_key
 from graphglass.errors import BenchError, GlassError
+from graphglass.storage.progress import progress_bar
 
 __all__ = ["Job", "Outcome", "run_jobs", "versions"]
 
@@ -38,44 +39,50 @@ def run_jobs(
 ) -> int:
     """Run every cell without a record; return how many were run.
 
-    A cell that fails does not stop the others; they are named together at the end.
+    A cell that fails does not stop the others; the error at the end names all that failed.
 
     Parameters
     ----------
+    threads : int
+        Threads of BLAS, numba and torch in the process of a cell.
+    isolate : bool
+        Run each job in a process of its own where the system can fork.
+    progress : bool
+        Report on standard error.
     client : distributed.Client, optional
         Cells then run on its workers, in parallel; records are the same and are written here.
 
     Raises
     ------
     BenchError
-        If records of other data or another configuration are in the folder, or if cells failed.
+        If records of other data, another configuration or other code are in the folder, or if cells failed.
     """
-    settings = {method: _settings(method, jobs) for method in dict.fromkeys(job.method for job in jobs)}
-    done = {method: _finished(results, method, settings[method]) for method in settings}
+    described = {method: _description(method, jobs) for method in dict.fromkeys(job.method for job in jobs)}
+    done = {method: _finished(results, method, *described[method]) for method in described}
+    open_cells = [[cell for cell in job.cells if cell_key(cell) not in done[job.method]] for job in jobs]
     known = {name: digest for record in results.records() for name, digest in record["data"].items()}
+    total, waiting_cells = sum(len(job.cells) for job in jobs), sum(map(len, open_cells))
     failures, finished = [], 0
 
     def fail(job: Job, error: GlassError) -> None:
         failures.append(f"{_title(job)}: {error}")
         log.warning("%s failed: %s", _title(job), error)
 
-    with _bar(progress) as bar:
-        task = bar.add_task("", total=sum(len(job.cells) for job in jobs))
+    label = f"Running {results.purpose.benchmark}"
+    with progress_bar(label, total, show=progress, completed=total - waiting_cells) as advance:
 
         def waiting() -> Iterator[Work]:
-            for job in jobs:
-                open_cells = [cell for cell in job.cells if cell_key(cell) not in done[job.method]]
-                bar.update(task, advance=len(job.cells) - len(open_cells), description=_title(job))
-                bar.refresh()
-                if not open_cells:
+            for job, cells in zip(jobs, open_cells, strict=True):
+                if not cells:
                     continue
+                advance(0, _title(job))
                 try:
                     data = {name: datasets.hash(name) for name in job.datasets}
                     _check_data(known, data, results)
                 except GlassError as error:
                     fail(job, error)
                     continue
-                yield Work(job, open_cells, data)
+                yield Work(job, cells, data)
 
         if client is None:
             measured = _one_by_one(waiting(), datasets, threads=threads, isolate=isolate)
@@ -86,12 +93,9 @@ def run_jobs(
                 fail(work.job, value)
                 continue
             outcome, memory = value
-            record = _record(results, work.job, outcome, settings[work.job.method], work.data, memory, threads)
-            results.append(record)
-            done[work.job.method][cell_key(outcome.cell)] = record
+            results.append(_record(results, work, outcome, described[work.job.method], memory, threads))
             finished += 1
-            bar.update(task, advance=1)
-            bar.refresh()
+            advance(1, _title(work.job))
     if failures:
         head = f"{len(failures)} of {len(jobs)} jobs failed, {finished} cells finished."
         raise BenchError("\n  ".join([head, *failures]))
@@ -115,23 +119,29 @@ def _title(job: Job) -> str:
     return f"{job.method} {'+'.join(job.datasets)} {'seed ' + str(job.cells[0].get('seed', '')) if job.cells else ''}"
 
 
-def _settings(method: str, jobs: Sequence[Job]) -> dict[str, Any]:
-    """The settings every cell of a method shares: those of the detector and those of the benchmark."""
+def _description(method: str, jobs: Sequence[Job]) -> tuple[dict[str, Any], str | None]:
+    """What every record of a method shares: the settings of detector and benchmark, and the code's fingerprint."""
     shared = next(job.settings for job in jobs if job.method == method)
-    return configuration(factory(method)(0)) | shared
+    return configuration(factory(method)(0)) | shared, fingerprint(method)
 
 
-def _beside(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings without what the cell itself says, such as its text encoder."""
+def _without_cell(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that the cell itself does not name, as it does its text encoder."""
     return {name: value for name, value in settings.items() if name not in cell}
 
 
-def _finished(results: Results, method: str, settings: dict[str, Any]) -> dict[Any, Record]:
+def _finished(results: Results, method: str, settings: dict[str, Any], code: str | None) -> dict[Any, Record]:
     records = results.records(method)
+    path = f"{results.folder}/{method}.jsonl"
     for record in records:
-        if record["configuration"] != (expected := _beside(record["cell"], settings)):
+        if record["configuration"] != (expected := _without_cell(record["cell"], settings)):
             raise BenchError(
-                f"{results.folder}/{method}.jsonl was made with {record['configuration']}, this run has {expected}. "
+                f"{path} was made with {record['configuration']}, this run has {expected}. "
+                "Use another folder, or delete the file to run the method again."
+            )
+        if None not in (code, found := record.get("fingerprint")) and code != found:
+            raise BenchError(
+                f"{path} was made by code that scores differently (fingerprint {found}, now {code}). "
                 "Use another folder, or delete the file to run the method again."
             )
     return {cell_key(record["cell"]): record for record in records}
@@ -149,24 +159,24 @@ def _check_data(known: dict[str, str], data: dict[str, str], results: Results) -
 
 def _record(
     results: Results,
-    job: Job,
+    work: Work,
     outcome: Outcome,
-    settings: dict[str, Any],
-    data: dict[str, str],
+    description: tuple[dict[str, Any], str | None],
     memory: float,
     threads: int,
 ) -> Record:
-    purpose = results.purpose
+    purpose, (settings, code) = results.purpose, description
     record: Record = {
         "benchmark": purpose.benchmark,
         "cell": dict(outcome.cell),
-        "configuration": _beside(outcome.cell, settings),
+        "configuration": _without_cell(outcome.cell, settings),
         "counts": outcome.counts,
-        "data": data,
+        "data": work.data,
+        "fingerprint": code,
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "flip": purpose.flip,
         "labels": outcome.labels,
-        "method": job.method,
+        "method": work.job.method,
         "metrics": _rounded(outcome.metrics),
         "peak_memory_mb": round(memory, 1),
         "protocol": purpose.protocol,
@@ -185,7 +195,7 @@ def _rounded(metrics: dict[str, float]) -> dict[str, float]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that enter a result."""
+    """Versions of Python and of the packages that affect a result."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -193,15 +203,3 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _bar(progress: bool) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    # auto_refresh would keep a thread alive across the forks
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True, auto_refresh=False, disable=not (progress and sys.stderr.isatty()),
-    )  # fmt: skip

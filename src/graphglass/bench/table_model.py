@@ -32,11 +32,20 @@ Entry = Value | str | None
 
 @dataclass(frozen=True)
 class Row:
-    """A name and one entry per column; `quoted` rows repeat the paper's figures and take no part in the marking."""
+    """A name and one entry per column.
+
+    Attributes
+    ----------
+    quoted : bool
+        The row repeats published figures and is not compared with the others.
+    group : str
+        Rows of one group follow each other under its name.
+    """
 
     name: str
     entries: tuple[Entry, ...]
     quoted: bool = False
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,11 @@ class Table:
     def _markdown(self) -> str:
         best = self._best()
         lines = [f"### {self.title}", "", _line(self.head), _line(["---"] + ["---:"] * (len(self.head) - 1))]
+        group = ""
         for i, row in enumerate(self.rows):
+            if row.group != group:
+                group = row.group
+                lines.append(_line([f"***{group}***", *([""] * len(row.entries))]))
             cells = [_text(entry) for entry in row.entries]
             cells = [f"**{cell}**" if (i, column) in best else cell for column, cell in enumerate(cells)]
             lines.append(_line([f"*{row.name}*" if row.quoted else row.name, *cells]))
@@ -79,7 +92,7 @@ class Table:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         names = [part for name in self.head[1:] for part in (name, f"{name} std", f"{name} runs")]
-        writer.writerow([self.head[0], "source", *names])
+        writer.writerow([self.head[0], "source", "group", *names])
         for row in self.rows:
             cells: list[str | float | int] = []
             for entry in row.entries:
@@ -88,7 +101,7 @@ class Table:
                     cells += [round(entry.mean, 4), spread, entry.runs or ""]
                 else:
                     cells += [entry or "", "", ""]
-            writer.writerow([row.name, "paper" if row.quoted else "measured", *cells])
+            writer.writerow([row.name, "paper" if row.quoted else "measured", row.group, *cells])
         return stream.getvalue()
 
     def _latex(self) -> str:
@@ -100,7 +113,11 @@ class Table:
             " & ".join(_escaped(name) for name in self.head) + r" \\",
             r"\midrule",
         ]
+        group = ""
         for i, row in enumerate(self.rows):
+            if row.group != group:
+                group = row.group
+                lines.append(rf"\multicolumn{{{len(self.head)}}}{{@{{}}l}}{{\emph{{{_escaped(group)}}}}} \\")
             cells = [_escaped(_text(entry, r"$\pm$")) for entry in row.entries]
             cells = [rf"\textbf{{{cell}}}" if (i, column) in best else cell for column, cell in enumerate(cells)]
             name = rf"\emph{{{_escaped(row.name)}}}" if row.quoted else _escaped(row.name)

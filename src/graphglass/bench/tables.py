@@ -14,7 +14,7 @@ from graphglass.bench.methods import in_table_order
 from graphglass.bench.metrics import average_ranks, summary
 from graphglass.bench.records import Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.transfer import DISJOINT, SHOTS
+from graphglass.bench.transfer import DISJOINT, FEW
 from graphglass.errors import BenchError
 
 K = TypeVar("K", bound=Hashable)
@@ -52,7 +52,7 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
     """One row per method, one column per dataset, the average and the rank (tab:main_results)."""
     by_method = grouped(results.records(), lambda record: record["method"])
     methods = in_table_order(by_method)
-    values = {m: _by(by_method[m], lambda record: record["cell"]["dataset"], metric) for m in methods}
+    values = {m: dataset_values(by_method[m], metric) for m in methods}
     names = [name for name in TWELVE if any(name in row for row in values.values())]
     complete = {m: row for m, row in values.items() if all(name in row for name in names)}
     ranks = average_ranks({m: {n: _signed(v.mean, metric) for n, v in row.items()} for m, row in complete.items()})
@@ -79,16 +79,36 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
 
 def scoring_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset, one column per scoring rule (tab:scoring)."""
+    return _variants_table(results, metric, lambda record: record["method"], paper.SCORING)
+
+
+ADAPTERS = ("frozen", "warm-up", "tuned")
+
+
+def lora_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per dataset; frozen anchors, warm-up and tuned adapters side by side (tab:lora)."""
+    return _variants_table(results, metric, lambda record: record["cell"]["encoder"], paper.LORA, ADAPTERS)
+
+
+def _variants_table(
+    results: Results,
+    metric: str,
+    kind: Callable[[Record], str],
+    published: Mapping[tuple[str, ...], paper.Figures],
+    names: Sequence[str] = (),
+) -> Table:
+    """One row per dataset (and kind, where there are several), one column per variant, the paper's figures below."""
     records = results.records()
-    rules = _variant_names(records)
+    columns = names or _variant_names(records)
     rows = []
-    for title, name, own in _rows_by(records, lambda record: record["method"]):
-        rows.append(Row(title, tuple(variant_entry(own, rule, metric) for rule in rules)))
-        rows += _quoted(paper.SCORING.get((name,)), rules, name, metric)
-    return make_table(results, metric, ("dataset", *rules), rows, [means_note(results)])
+    for title, name, own in _rows_by(records, kind):
+        rows.append(Row(title, tuple(variant_entry(own, column, metric) for column in columns)))
+        if (known := published.get((name,))) and metric == "auroc":
+            rows.append(Row(f"{name}, paper", tuple(figure_entry(known, column) for column in columns), quoted=True))
+    return make_table(results, metric, ("dataset", *columns), rows, [means_note(results)])
 
 
-REGIMES = ("zero-shot", f"{SHOTS} shots", "matched")
+REGIMES = ("zero-shot", f"{FEW} shots", "matched")
 
 
 def transfer_table(results: Results, metric: str = "auroc") -> Table:
@@ -179,17 +199,6 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
     return make_table(results, metric, head, rows, notes)
 
 
-def lora_table(results: Results, metric: str = "auroc") -> Table:
-    """Frozen anchors, warm-up and tuned adapters side by side (tab:lora)."""
-    records = results.records()
-    columns = ("frozen", "warm-up", "tuned")
-    rows = []
-    for title, name, own in _rows_by(records, lambda record: record["cell"]["encoder"]):
-        rows.append(Row(title, tuple(variant_entry(own, column, metric) for column in columns)))
-        rows += _quoted(paper.LORA.get((name,)), columns, name, metric)
-    return make_table(results, metric, ("dataset", *columns), rows, [means_note(results)])
-
-
 LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
     "single": single_table,
     "scoring": scoring_table,
@@ -233,6 +242,11 @@ def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, li
     return groups
 
 
+def dataset_values(records: Iterable[Record], metric: str) -> dict[str, Value]:
+    """The mean and spread over seeds on every dataset."""
+    return _by(records, lambda record: str(record["cell"]["dataset"]), metric)
+
+
 def _by(records: Iterable[Record], key: Callable[[Record], K], metric: str) -> dict[K, Value]:
     groups = grouped(records, key)
     return {name: Value(*summary(_measured(record, metric) for record in group)) for name, group in groups.items()}
@@ -261,14 +275,8 @@ def _datasets(records: Sequence[Record]) -> list[str]:
     return [name for name in TWELVE if any(record["cell"]["dataset"] == name for record in records)]
 
 
-def figure_entry(row: Mapping[str, paper.Figure] | None, column: str) -> Entry:
+def figure_entry(row: paper.Figures | None, column: str) -> Entry:
     return Value(*row[column]) if row and column in row else None
-
-
-def _quoted(row: Mapping[str, paper.Figure] | None, columns: Sequence[str], name: str, metric: str) -> list[Row]:
-    if not row or metric != "auroc":
-        return []
-    return [Row(f"{name}, paper", tuple(figure_entry(row, column) for column in columns), quoted=True)]
 
 
 def _signed(value: float, metric: str) -> float:

@@ -1,25 +1,26 @@
-"""Transfer between domains (tab:cross, and the 18 disjoint settings of tab:dp_all without privacy).
+"""Benchmarks between domains: transfer (tab:cross, and tab:dp_all without privacy) and few-shot (tab:fewshot).
 
-A method is trained on the normal references of the source datasets and scores a target with the source's references
-(zero-shot), with eight of the target's own and with all of them (matched).
+A method is fitted on the normal references of the source datasets. Transfer scores a target with the source's
+references (zero-shot), with eight of the target's own and with all of them (matched). Few-shot adds a growing number of
+target normals to the source references, and also uses them in place of the source references.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from graphglass.bench.cell_work import Job, Outcome, cell_jobs
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.protocols import Split, blind, split
+from graphglass.bench.protocols import Split, Splits, blind
 from graphglass.bench.records import Cell
 from graphglass.bench.reference_swap import SourceModel
-from graphglass.bench.runner import Job, Outcome
-from graphglass.bench.single import classes, counts
 from graphglass.bench.source_models import SourceEncoders
+from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
 
 # Source pools of the private series; the paper does not name those of tab:cross, so they serve both.
@@ -44,33 +45,34 @@ DISJOINT = tuple(
     }.items()
     for target in targets
 )
-SHOTS = 8  # trusted target normals of the few-shot column
 PAIRS = tuple(dict.fromkeys(CROSS + DISJOINT))
+FEW = 8  # target normals of transfer's middle column
+SHOTS = (0, 1, 4, 8, 16, 32)
+# The paper names no sources for tab:fewshot; these are the pools of its private series that do not hold the target.
+FEW_SHOT_SOURCES = {"MUTAG": "protein", "PROTEINS": "mol", "IMDB-BINARY": "mol"}
 
 
 def transfer_jobs(
     datasets: Datasets,
     names: Sequence[str],
     methods: Sequence[str],
-    protocol: str,
-    seeds: int,
+    splits: Splits,
     *,
-    flip: bool = False,
     sources: Sequence[str] = tuple(POOLS),
     encoders: SourceEncoders | None = None,
 ) -> list[Job]:
-    """One job per source, method and seed: trained once, then every target in `names` that the paper pairs with it."""
+    """One job per source, method and seed: fitted once, then every target in `names` that the paper pairs with it."""
 
     def job(source: str, method: str, seed: int) -> Job:
         targets = [target for origin, target in PAIRS if origin == source and target in names]
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
 
         def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield from transfer_cells(datasets, source, method, seed, cells, protocol, flip=flip, encoders=encoders)
+            yield from transfer_cells(datasets, source, method, seed, cells, splits, encoders)
 
         return Job(method, cells, tuple(dict.fromkeys([*POOLS[source], *targets])), run)
 
-    jobs = [job(source, method, seed) for source in sources for method in methods for seed in range(seeds)]
+    jobs = [job(source, method, seed) for source in sources for method in methods for seed in splits.seeds]
     return [item for item in jobs if item.cells]
 
 
@@ -80,68 +82,105 @@ def transfer_cells(
     method: str,
     seed: int,
     cells: Sequence[Cell],
-    protocol: str,
-    *,
-    flip: bool = False,
+    splits: Splits,
     encoders: SourceEncoders | None = None,
 ) -> Iterator[Outcome]:
-    """Train on one source pool and evaluate the targets of `cells`."""
+    """Fit on one source pool and evaluate the targets of `cells`."""
     start = time.perf_counter()
-    parts = source_references(datasets, source, protocol, seed, flip=flip)
+    parts = source_references(datasets, source, splits, seed)
     model = SourceModel(method, seed, parts, encoders)
     seconds = {"fit": time.perf_counter() - start}
     for cell in cells:
         start = time.perf_counter()
         name = str(cell["dataset"])
         graphs = datasets.get(name)
-        chosen = target_split(graphs, parts, protocol, seed, flip=flip, known=name in POOLS[source])
+        chosen = target_split(graphs, parts, splits, seed, known=name in POOLS[source])
         references, queries = blind(graphs, chosen.references), blind(graphs, chosen.test)
         variants = {"zero-shot": evaluate(model.zero_shot(queries), chosen.anomalous)}
         if model.takes_references:
-            shots = model.matched(references[:SHOTS], queries)
-            variants[f"{SHOTS} shots"] = evaluate(shots, chosen.anomalous)
+            few = model.matched(references[:FEW], queries)
+            variants[f"{FEW} shots"] = evaluate(few, chosen.anomalous)
             variants["matched"] = evaluate(model.matched(references, queries), chosen.anomalous)
         spent = seconds | {"score": time.perf_counter() - start}
-        yield Outcome(cell, variants["zero-shot"], spent, counts(chosen), classes(chosen), variants)
+        yield Outcome(cell, variants["zero-shot"], spent, chosen.counts, chosen.classes, variants)
 
 
-def source_references(
-    datasets: Datasets, source: str, protocol: str, seed: int, *, flip: bool = False
-) -> dict[str, GraphSet]:
+def few_shot_jobs(
+    datasets: Datasets,
+    names: Sequence[str],
+    methods: Sequence[str],
+    splits: Splits,
+    *,
+    encoders: SourceEncoders | None = None,
+) -> list[Job]:
+    """One job per target, method and seed; every number of shots is measured in it."""
+    for name in names:
+        if name not in FEW_SHOT_SOURCES:
+            raise BenchError(f"tab:fewshot has the targets {', '.join(FEW_SHOT_SOURCES)}; found {name!r}.")
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        return few_shot_cell(datasets, method, cell, splits, encoders)
+
+    jobs = []
+    for name in names:
+        source = FEW_SHOT_SOURCES[name]
+        for job in cell_jobs(methods, measure, dataset=(name,), source=(source,), seed=splits.seeds):
+            jobs.append(replace(job, datasets=(*POOLS[source], name)))
+    return jobs
+
+
+def few_shot_cell(
+    datasets: Datasets, method: str, cell: Cell, splits: Splits, encoders: SourceEncoders | None = None
+) -> Outcome:
+    """Scores at k = 0, 1, 4, 8, 16, 32 and all target normals: nested prefixes of one seeded order.
+
+    Each prefix is added to the source references, and also used without them (``only``).
+    """
+    seed, name = int(cell["seed"]), str(cell["dataset"])
+    start = time.perf_counter()
+    sources = source_references(datasets, str(cell["source"]), splits, seed)
+    model = SourceModel(method, seed, sources, encoders)
+    middle = time.perf_counter()
+    if not model.takes_references:
+        raise BenchError(f"Method {method!r} cannot take further references without training.")
+    graphs = datasets.get(name)
+    chosen = target_split(graphs, sources, splits, seed)
+    references, queries = blind(graphs, chosen.references), blind(graphs, chosen.test)
+    variants = {"0": evaluate(model.zero_shot(queries), chosen.anomalous)}
+    alone, added = {}, 0
+    for shots in [*SHOTS[1:], len(references)]:
+        label = "all" if shots == len(references) else str(shots)
+        if shots > len(references) or label in variants:
+            continue
+        scores = model.extended(references[added:shots], queries)
+        variants[label], added = evaluate(scores, chosen.anomalous), shots
+        alone[f"{label} only"] = evaluate(model.matched(references[:shots], queries), chosen.anomalous)
+    seconds = {"fit": middle - start, "score": time.perf_counter() - middle}
+    return Outcome(cell, variants["all"], seconds, chosen.counts, chosen.classes, variants | alone)
+
+
+def source_references(datasets: Datasets, source: str, splits: Splits, seed: int) -> dict[str, GraphSet]:
     """The normal references of every dataset of a source pool, blinded."""
-    parts = {}
-    for name in POOLS[source]:
-        graphs = datasets.get(name)
-        assert graphs.labels is not None
-        parts[name] = blind(graphs, split(graphs.labels, protocol, seed, flip=flip).references)
-    return parts
+    pool = {name: datasets.get(name) for name in POOLS[source]}
+    return {name: blind(graphs, splits.of(graphs, seed).references) for name, graphs in pool.items()}
 
 
 def target_split(
-    graphs: GraphSet,
-    sources: dict[str, GraphSet],
-    protocol: str,
-    seed: int,
-    *,
-    flip: bool = False,
-    known: bool = False,
+    graphs: GraphSet, sources: dict[str, GraphSet], splits: Splits, seed: int, *, known: bool = False
 ) -> Split:
     """The target's split without records that a source holds exactly, labels and attributes included.
 
     A target within the source pool (`known`) is kept whole: its own references are part of the source.
     """
-    assert graphs.labels is not None
-    parts = split(graphs.labels, protocol, seed, flip=flip)
+    parts = splits.of(graphs, seed)
     if known:
         return parts
     seen = {digest for part in sources.values() for digest in part.content_hashes()}
     fresh = np.array([digest not in seen for digest in graphs.content_hashes()])
-    return _restricted(parts, fresh)
-
-
-def _restricted(parts: Split, fresh: NDArray[np.bool_]) -> Split:
     kept = fresh[parts.test]
-    return Split(
-        parts.protocol, parts.flip, parts.seed, parts.references[fresh[parts.references]], parts.test[kept],
-        parts.anomalous[kept], parts.anomalous_labels, parts.normal_labels,
-    )  # fmt: skip
+    return replace(
+        parts,
+        references=parts.references[fresh[parts.references]],
+        test=parts.test[kept],
+        anomalous=parts.anomalous[kept],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -17,15 +17,15 @@ COMMANDS = {
     "demo": "Fit on bundled molecules, rank held-out ones, write a report.",
     "fit": "Learn what normal graphs look like.",
     "score": "Rank graphs against a model's normal references.",
-    "explain": "Why one graph got its score.",
+    "explain": "Why one graph has its score.",
     "references": "List, add, remove or replace a model's normal graphs.",
-    "info": "What a model is made of.",
+    "info": "The settings, references and calibration of a model.",
     "serve": "A model behind a REST API and an inspector page.",
     "watch": "Score graphs as they arrive, and report drift.",
     "describe": "The structural profile of every graph.",
-    "prompt": "The words an encoder reads about every graph.",
+    "prompt": "The text an encoder reads about every graph.",
     "encoders": "Text encoders: what is installed, and how well each reads.",
-    "cache": "What is kept on disk to save time.",
+    "cache": "Size and content of the cache folder.",
     "bench": "Measure detectors under named protocols.",
     "data": "List, fetch and verify the benchmark datasets.",
     "private": "Publish a noisy summary of reference graphs instead of the graphs.",
@@ -42,6 +42,7 @@ class LazyGroup(TyperGroup):
         if name not in COMMANDS:
             return None
         module = import_module(f"graphglass.cli.{name.replace('-', '_')}")
+        module.app._add_completion = False  # its two options would be listed as the command's own
         command = get_command(module.app)
         command.name, command.short_help = name, COMMANDS[name]
         return command
@@ -50,8 +51,20 @@ class LazyGroup(TyperGroup):
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from graphglass import __version__
+
+        typer.echo(f"glass {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def glass() -> None:
+def glass(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Graph-level anomaly detection that transfers between domains."""
 
 

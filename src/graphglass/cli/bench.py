@@ -1,7 +1,7 @@
 """`glass bench`: run the benchmark, render its tables and figures."""
 
 # Annotations are evaluated here: the fields of Run become options of every command that runs cells.
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,89 +9,106 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphglass.cli.clustering import WORKERS
-from graphglass.cli.option_groups import takes
+from graphglass.cli.option_groups import QUIET, takes
 from graphglass.errors import BenchError
 
 if TYPE_CHECKING:
+    from graphglass.bench.cell_work import Job
     from graphglass.bench.datasets import Datasets
+    from graphglass.bench.protocols import Splits
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
-MethodsOption = Annotated[str, typer.Option("--methods", help="Method names, with commas.")]
-CacheOption = Annotated[Path | None, typer.Option("--cache", help="Folder of trained source encoders; else the cache.")]
+METHODS = Annotated[str, typer.Option("--methods", help="Method names, separated by commas.")]
+CACHE = Annotated[Path | None, typer.Option("--cache", help="Folder of trained source encoders; default: the cache.")]
+RESULTS = Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")]
+METRIC = Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What every benchmark that runs cells is told."""
+    """The options of every benchmark that runs cells."""
 
-    output: Annotated[Path, typer.Option("-o", "--output", help="Results folder; its finished cells are kept.")]
+    output: Annotated[Path, typer.Option("-o", "--output", help="Results folder; finished cells are kept.")]
     datasets: Annotated[
-        list[str] | None, typer.Option("--datasets", help="Dataset names, with commas; all of the table if left out.")
+        str | None, typer.Option("--datasets", help="Dataset names, separated by commas; default: all of the table.")
     ] = None
     protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
     flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0..N-1; under good-d a seed is a fold.")] = 5
+    seeds: Annotated[
+        str, typer.Option("--seeds", help="A number of seeds, a range (42-45) or a list (1,3,9); good-d: folds.")
+    ] = "5"
     data_root: Annotated[
-        Path | None, typer.Option("--data-root", help="Folder of dataset zips; else GRAPHGLASS_DATA.")
+        Path | None, typer.Option("--data-root", help="Folder of dataset zips; default: GRAPHGLASS_DATA.")
     ] = None
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")] = 1
     cluster: Annotated[
         str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): cells in parallel.")
     ] = None
     workers: WORKERS = None
+    quiet: QUIET = False
 
-    def names(self, otherwise: Iterable[str] | None = None) -> tuple[str, ...]:
-        """The datasets asked for, else those of the paper's table."""
+    def names(self, default: Iterable[str] | None = None) -> tuple[str, ...]:
+        """The datasets asked for, else those of the benchmark's table."""
         from graphglass.bench.datasets import dataset_names
 
-        return dataset_names(listed(self.datasets) or otherwise)
+        return dataset_names(listed(self.datasets) if self.datasets else default)
 
-    def splits(self) -> dict[str, Any]:
-        """Protocol, seeds and direction, as the makers of jobs take them."""
-        return {"protocol": _protocol(self.protocol), "seeds": self.seeds, "flip": self.flip}
+    def splits(self) -> "Splits":
+        """Protocol, seeds and direction."""
+        from graphglass.bench.protocols import Splits
 
-    def cells(self, benchmark: str, jobs: Any, data: "Datasets") -> None:
-        """Open the results folder, run what is missing, say what was done."""
+        return Splits(self.protocol, seed_numbers(self.seeds), self.flip)
+
+    def cells(self, benchmark: str, keep: int, jobs: "Callable[[Datasets], list[Job]]") -> None:
+        """Make the jobs over datasets of which `keep` stay in memory, run those without a record, print how many."""
         from contextlib import nullcontext
 
+        from graphglass.bench.datasets import Datasets
         from graphglass.bench.records import Purpose, Results
         from graphglass.bench.runner import run_jobs
         from graphglass.cluster.connection import connect
 
+        data = Datasets(self.data_root, keep)
+        made = jobs(data)
         with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
             results = Results.create(self.output, Purpose(benchmark, self.protocol, self.flip))
-            run = run_jobs(jobs, results, data, threads=self.threads, client=client)
-        there = sum(len(job.cells) for job in jobs) - run
-        typer.echo(f"{run} cells run, {there} were there already; results in {self.output}.", err=True)
+            run = run_jobs(made, results, data, threads=self.threads, client=client, progress=not self.quiet)
+        there = sum(len(job.cells) for job in made) - run
+        typer.echo(f"{run} cells run, {there} already recorded; results in {self.output}.", err=True)
 
 
-def listed(values: list[str] | None) -> list[str] | None:
-    """Names given repeatedly or with commas, as one list; None if there are none."""
-    if not values:
-        return None
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+def listed(values: str) -> list[str]:
+    """Names separated by commas, as a list."""
+    return [part.strip() for part in values.split(",") if part.strip()]
 
 
-def _protocol(name: str) -> str:
-    from graphglass.bench.protocols import PROTOCOLS
-
-    if name not in PROTOCOLS:
-        raise BenchError(f"Unknown protocol {name!r}. The protocols are: {', '.join(PROTOCOLS)}.")
-    return name
+def seed_numbers(text: str) -> tuple[int, ...]:
+    """Seeds from ``5`` (0 to 4), ``42-45`` (both ends included) or ``1,3,9``; ranges and numbers may be mixed."""
+    try:
+        if text.strip().isdigit():
+            seeds: Iterable[int] = range(int(text))
+        else:
+            parts = [part.split("-") for part in listed(text)]
+            seeds = [seed for part in parts for seed in range(int(part[0]), int(part[-1]) + 1) if len(part) <= 2]
+    except ValueError:
+        seeds = ()
+    if not (chosen := tuple(dict.fromkeys(seeds))):
+        raise BenchError(f"--seeds takes a number, a range such as 42-45 or a list such as 1,3,9; found {text!r}.")
+    return chosen
 
 
 def _methods(names: str) -> list[str]:
     from graphglass.bench.methods import factory
 
-    chosen = listed([names]) or []
+    chosen = listed(names)
     for name in chosen:
         factory(name)
     return chosen
 
 
 def _pools(names: str, known: Sequence[str]) -> list[str]:
-    chosen = listed([names]) or []
+    chosen = listed(names)
     for name in chosen:
         if name not in known:
             raise BenchError(f"Unknown source {name!r}. The sources are: {', '.join(known)}.")
@@ -106,92 +123,90 @@ def bench() -> None:
 @app.command()
 @takes("run", Run)
 def single(
-    methods: MethodsOption = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if", *, run: Run
+    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if", *, run: Run
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
-    from graphglass.bench.datasets import Datasets
     from graphglass.bench.single import single_jobs
 
-    data = Datasets(run.data_root)
-    run.cells("single", single_jobs(data, run.names(), _methods(methods), **run.splits()), data)
+    chosen, names, splits = _methods(methods), run.names(), run.splits()
+    run.cells("single", 1, lambda data: single_jobs(data, names, chosen, splits))
 
 
 @app.command()
 @takes("run", Run)
 def transfer(
-    methods: MethodsOption = "glass,size-knn",
+    methods: METHODS = "glass,size-knn",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
-    cache: CacheOption = None,
+    cache: CACHE = None,
     *,
     run: Run,
 ) -> None:
     """Train on a source domain, score targets with source and with target references (tab:cross)."""
-    from graphglass.bench.datasets import Datasets
     from graphglass.bench.source_models import SourceEncoders
     from graphglass.bench.transfer import POOLS, transfer_jobs
 
-    pools, data = _pools(sources, list(POOLS)), Datasets(run.data_root, keep=12)
-    options: dict[str, Any] = {"sources": pools, "encoders": SourceEncoders(cache)}
-    run.cells("transfer", transfer_jobs(data, run.names(), _methods(methods), **run.splits(), **options), data)
+    chosen, names, splits = _methods(methods), run.names(), run.splits()
+    options: dict[str, Any] = {"sources": _pools(sources, list(POOLS)), "encoders": SourceEncoders(cache)}
+    run.cells("transfer", 12, lambda data: transfer_jobs(data, names, chosen, splits, **options))
 
 
 @app.command("few-shot")
 @takes("run", Run)
-def few_shot(methods: MethodsOption = "glass,size-knn", cache: CacheOption = None, *, run: Run) -> None:
+def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: Run) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
-    from graphglass.bench.datasets import Datasets
-    from graphglass.bench.few_shot import SOURCES, few_shot_jobs
     from graphglass.bench.source_models import SourceEncoders
+    from graphglass.bench.transfer import FEW_SHOT_SOURCES, few_shot_jobs
 
-    data, encoders = Datasets(run.data_root, keep=7), SourceEncoders(cache)
-    jobs = few_shot_jobs(data, run.names(SOURCES), _methods(methods), **run.splits(), encoders=encoders)
-    run.cells("few-shot", jobs, data)
+    chosen, names, splits, encoders = (
+        _methods(methods),
+        run.names(FEW_SHOT_SOURCES),
+        run.splits(),
+        SourceEncoders(cache),
+    )
+    run.cells("few-shot", 7, lambda data: few_shot_jobs(data, names, chosen, splits, encoders=encoders))
 
 
 @app.command()
-@takes("run", Run, seeds=4)
+@takes("run", Run, seeds="4")
 def private(
     methods: Annotated[str, typer.Option("--methods", help="How encoders are trained: glass, glass-paper.")] = "glass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
-    cache: CacheOption = None,
+    cache: CACHE = None,
     *,
     run: Run,
 ) -> None:
     """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
-    from graphglass.bench.datasets import Datasets
     from graphglass.bench.private_series import private_jobs
     from graphglass.bench.source_models import SourceEncoders
 
-    pools, data = _pools(sources, ("mol", "protein")), Datasets(run.data_root, keep=12)
-    options: dict[str, Any] = {"sources": pools, "encoders": SourceEncoders(cache)}
-    run.cells("private", private_jobs(data, run.names(), _methods(methods), **run.splits(), **options), data)
+    chosen, names, splits = _methods(methods), run.names(), run.splits()
+    options: dict[str, Any] = {"sources": _pools(sources, ("mol", "protein")), "encoders": SourceEncoders(cache)}
+    run.cells("private", 12, lambda data: private_jobs(data, names, chosen, splits, **options))
 
 
 @app.command()
 @takes("run", Run)
-def scoring(methods: MethodsOption = "glass-paper", *, run: Run) -> None:
+def scoring(methods: METHODS = "glass-paper", *, run: Run) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
-    from graphglass.bench.datasets import Datasets
-    from graphglass.bench.scoring_rules import DATASETS, scoring_jobs
+    from graphglass.bench.single import SCORING_DATASETS, scoring_jobs
 
-    data = Datasets(run.data_root)
-    run.cells("scoring", scoring_jobs(data, run.names(DATASETS), _methods(methods), **run.splits()), data)
+    chosen, names, splits = _methods(methods), run.names(SCORING_DATASETS), run.splits()
+    run.cells("scoring", 1, lambda data: scoring_jobs(data, names, chosen, splits))
 
 
 @app.command()
 @takes("run", Run)
 def text(
-    encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, with commas.")] = "numeric,minilm",
-    methods: MethodsOption = "glass-paper",
+    encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, separated by commas.")] = "numeric,minilm",
+    methods: METHODS = "glass-paper",
     *,
     run: Run,
 ) -> None:
-    """Text encoders side by side (tab:scale); Qwen3 rows run wherever the weights are."""
-    from graphglass.bench.datasets import Datasets
-    from graphglass.bench.text_encoders import text_jobs
+    """Text encoders side by side (tab:scale); Qwen3 rows need the downloaded weights."""
+    from graphglass.bench.single import text_jobs
 
-    data, chosen = Datasets(run.data_root), listed([encoders]) or []
-    run.cells("text", text_jobs(data, run.names(), _methods(methods), chosen, **run.splits()), data)
+    chosen, names, splits = _methods(methods), run.names(), run.splits()
+    run.cells("text", 1, lambda data: text_jobs(data, names, chosen, listed(encoders), splits))
 
 
 @app.command()
@@ -202,30 +217,29 @@ def lora(
     run: Run,
 ) -> None:
     """Frozen text anchors against LoRA adapters (tab:lora)."""
-    from graphglass.bench.datasets import Datasets
     from graphglass.bench.lora import lora_jobs
 
-    data = Datasets(run.data_root)
-    run.cells("lora", lora_jobs(data, run.names(), encoder, **run.splits()), data)
+    names, splits = run.names(), run.splits()
+    run.cells("lora", 1, lambda data: lora_jobs(data, names, encoder, splits))
 
 
 @app.command()
 def table(
-    results: Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")],
+    results: RESULTS,
     protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
     format: Annotated[str, typer.Option("--format", help="md, csv or tex.")] = "md",  # noqa: A002
-    metric: Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")] = "auroc",
+    metric: METRIC = "auroc",
     summary: Annotated[
         bool, typer.Option("--summary", help="Averages of all single-domain results, or of a private folder.")
     ] = False,
     into: Annotated[Path | None, typer.Option("--into", help="Put it between the result marks of a page.")] = None,
 ) -> None:
-    """Render the records as tables, the paper's figures beside ours."""
-    from graphglass.bench.summary import insert, short_tables
+    """Render the records as tables, the paper's figures beside ours; name records that are out of date."""
+    from graphglass.bench.fingerprint import stale_note
+    from graphglass.bench.overview import insert, short_tables
+    from graphglass.bench.records import result_folders
     from graphglass.bench.tables import tables
 
-    if protocol is not None:
-        _protocol(protocol)
     if summary:
         found = short_tables(results, protocol or "minority", metric)
     else:
@@ -235,13 +249,16 @@ def table(
         insert(rendered, into)
     else:
         typer.echo(rendered, nl=False)
+    for folder in result_folders(results):
+        if protocol in (None, folder.purpose.protocol) and (note := stale_note(folder.records())):
+            typer.echo(f"{folder.folder}: {note}", err=True)
 
 
 @app.command()
 def plot(
-    results: Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")],
+    results: RESULTS,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the PNGs; else beside.")] = None,
-    metric: Annotated[str, typer.Option("--metric", help="auroc, auprc or fpr95.")] = "auroc",
+    metric: METRIC = "auroc",
 ) -> None:
     """Draw one figure per results folder."""
     from graphglass.bench.figures import draw
@@ -253,7 +270,7 @@ def plot(
 @app.command()
 def pages(results: Annotated[Path, typer.Argument(help="A folder above the results folders.")]) -> None:
     """Write one Markdown page per results folder and a summary, from the records alone."""
-    from graphglass.bench.pages import write_pages
+    from graphglass.bench.overview import write_pages
 
     for path in write_pages(results):
         typer.echo(path)

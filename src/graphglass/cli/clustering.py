@@ -1,4 +1,4 @@
-"""The --cluster option: run a job over parts, say what happened, fail if a part did."""
+"""The --cluster option: run a job over parts, print a summary, fail if a part did."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_parts(cluster: str, workers: int | None, job: str, run: Callable[[Any], 
     typer.echo(
         f"{job}: {counted(len(outcomes) - len(failed) - skipped, 'part')} done ({counted(graphs, 'graph')}, "
         f"{counted(rejected, 'record')} rejected), "
-        f"{skipped} were done before, {len(failed)} failed."
+        f"{skipped} already done, {len(failed)} failed."
     )
     for outcome in outcomes:
         if outcome.rejects:

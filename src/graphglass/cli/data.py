@@ -28,7 +28,7 @@ def list_datasets(data_root: Root = None) -> None:
     from graphglass.cli.console import literal_console
     from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_dataset, find_dataset
 
-    where = f"Data root: {data_root}" if data_root else "No data root: say --data-root or set GRAPHGLASS_DATA"
+    where = f"Data root: {data_root}" if data_root else "No data root: add --data-root FOLDER or set GRAPHGLASS_DATA"
     table = Table(title=where, box=SIMPLE)
     for title in ("dataset", "domain", "found"):
         table.add_column(title, no_wrap=True)
@@ -47,7 +47,7 @@ def get_datasets(
     names: Annotated[list[str], typer.Argument(help="Dataset names, or 'all'.")],
     data_root: Root = None,
     site: Annotated[str | None, typer.Option(help="Fetch NAME.zip from this address instead of TU's site.")] = None,
-    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a silent server.")] = 30.0,
+    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a server that does not answer.")] = 30.0,
 ) -> None:
     """Fetch datasets into the data root and verify them; those already there are only verified."""
     from graphglass.errors import DataError
@@ -62,7 +62,7 @@ def get_datasets(
     )
 
     if data_root is None:
-        raise DataError("Where to? Say --data-root FOLDER or set GRAPHGLASS_DATA.")
+        raise DataError("No folder to put the datasets in: add --data-root FOLDER or set GRAPHGLASS_DATA.")
     wanted = list(CATALOGUE) if names == ["all"] else [dataset_entry(name).name for name in names]
     failed = []
     for name in wanted:

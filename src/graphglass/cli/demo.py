@@ -29,8 +29,7 @@ def demo(
 
     from graphglass.bench.protocols import split
     from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.ranking import print_ranking, ranks_of
-    from graphglass.cli.rows import write_rows
+    from graphglass.cli.rows import print_ranking, ranks_of, write_rows
     from graphglass.detector.glass import GLASS
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.report.page import write_report

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
+from graphglass.cli.option_groups import QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
+from graphglass.cli.rows import encoded
 from graphglass.errors import InputError
 from graphglass.storage.output_file import refuse_unless_writable, write_file
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
 app = typer.Typer()
 
-# What fits on a line and tells graphs apart; the other formats carry every number.
+# Columns that fit on a line and tell graphs apart; the other formats carry every number.
 SHOWN = {
     "nodes": "nodes", "edges": "edges", "components": "parts", "degree_mean": "degree", "clustering_mean": "clust.",
     "triangles": "triang.", "four_cycles": "4-cyc.", "core_max": "core", "lambda_2": "λ2", "rayleigh_q50": "ρ50",
@@ -48,7 +50,7 @@ def describe(
         Format | None,
         typer.Option(
             help="table: a summary to read. json: one object per line. parquet: a table file.",
-            show_default="what the ending of -o says, else table",
+            show_default="from the ending of -o, else table",
         ),
     ] = None,
     output: Annotated[
@@ -57,6 +59,7 @@ def describe(
     rows: Annotated[int, typer.Option(min=0, help="Graphs shown in a table on the screen.")] = 20,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
+    quiet: QUIET = False,
     *,
     reading: Reading,
 ) -> None:
@@ -65,17 +68,16 @@ def describe(
         from graphglass.cluster.jobs import describe_parts
 
         if output is None or format not in {None, Format.parquet}:
-            raise InputError("--cluster writes one Parquet table per part and needs -o DIRECTORY alone.")
+            raise InputError("--cluster writes one Parquet table per part: name a directory with -o.")
         reading.refuse_beside_cluster()
-        run_parts(
-            cluster,
-            workers,
-            "describe",
-            lambda client: describe_parts(client, graphs, output, strict=reading.strict, progress=True),
-        )
+
+        def work(client: Any) -> Any:
+            return describe_parts(client, graphs, output, strict=reading.strict, progress=not quiet)
+
+        run_parts(cluster, workers, "describe", work)
         return
     if len(graphs) > 1:
-        raise InputError("Several files are described with --cluster local; without it, name one.")
+        raise InputError("Several files need --cluster local; without it, name one file.")
     if output is None and format is Format.parquet:
         raise InputError("A Parquet table needs a file. Name one with -o FILE.")
     format = format_of(output, format)  # noqa: A001
@@ -84,17 +86,17 @@ def describe(
     from graphglass.structure.profile import profile
 
     read = reading.read(graphs[0])
-    measured = profile(read, progress=True).columns(read.ids)
+    measured = profile(read, progress=not quiet).columns(read.ids)
     columns = {name: values if name == "id" else values.tolist() for name, values in measured.items()}
     if format is Format.table:
-        show(columns, rows if output is None else len(read), output)
-    elif format is Format.json:
-        content = json_lines(columns)
-        write_file(output, content.encode()) if output else typer.echo(content, nl=False)
-    elif output is not None:
-        write_file(output, parquet(columns))
+        content = _show(columns, rows, output is None)
+    else:
+        content = encoded(columns, ".jsonl" if format is Format.json else ".parquet")
     if output is not None:
+        write_file(output, content)
         typer.echo(f"Wrote {counted(len(read), 'graph')} to {output}.", err=True)
+    elif format is Format.json:
+        typer.echo(content, nl=False)
 
 
 def format_of(output: Path | None, wanted: Format | None) -> Format:
@@ -102,66 +104,42 @@ def format_of(output: Path | None, wanted: Format | None) -> Format:
     ending = "" if output is None else output.suffix
     named = _ENDINGS.get(ending)
     if wanted is None and named is None and ending:
-        raise InputError(f"{output}: name a file that ends in {', '.join(_ENDINGS)}, or say --format.")
+        raise InputError(f"{output}: name a file that ends in {', '.join(_ENDINGS)}, or add --format.")
     if wanted is not None and named is not None and wanted is not named:
-        raise InputError(f"{output} ends like {named}, and --format says {wanted}. Change one of them.")
+        raise InputError(f"{output} has the ending of {named}, but --format is {wanted}. Change one of them.")
     return wanted or named or Format.table
 
 
-def json_lines(columns: dict[str, list[Any]]) -> str:
-    """One JSON object per graph and line."""
-    import json
-
-    rows = zip(*columns.values(), strict=True)
-    return "".join(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
-
-
-def parquet(columns: dict[str, list[Any]]) -> bytes:
-    """The columns as the bytes of a Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    buffer = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(pa.table(columns), buffer)
-    content: bytes = buffer.getvalue().to_pybytes()
-    return content
-
-
-def show(columns: dict[str, list[Any]], rows: int, output: Path | None) -> None:
-    """Print the first rows as a table with a summary, or write all of them as text."""
+def _show(columns: dict[str, list[Any]], rows: int, screen: bool) -> bytes:
+    """Print the first rows as a table with a summary; or return all of them as text."""
     from io import StringIO
 
     from graphglass.cli.console import literal_console
 
-    total = len(columns["id"])
-    estimated = sum(columns["estimated"])
-    amounts = {"graph": total, "node": sum(columns["nodes"]), "edge": sum(columns["edges"])}
-    summary = ", ".join(counted(amount, noun) for noun, amount in amounts.items())
-    if estimated:
-        summary += f"; {estimated} with estimated values (*)"
-    if rows < total:
-        summary += f"; the first {rows} are shown (--rows), all numbers with --format json"
-    if output is None:
-        console = literal_console()
-        console.print(profile_table(columns, rows))
-        console.print(summary, highlight=False)
-    else:
-        text = StringIO()
-        plain = literal_console(file=text, width=160)
-        plain.print(profile_table(columns, rows))
-        plain.print(summary, highlight=False)
-        write_file(output, text.getvalue().encode())
+    if screen:
+        _print(literal_console(), columns, rows)
+        return b""
+    text = StringIO()
+    _print(literal_console(file=text, width=160), columns, len(columns["id"]))
+    return text.getvalue().encode()
 
 
-def profile_table(columns: dict[str, list[Any]], rows: int) -> Table:
-    """A Rich table of the most telling columns."""
+def _print(console: Console, columns: dict[str, list[Any]], rows: int) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
     table.add_column("id", overflow="fold")
     for header in SHOWN.values():
         table.add_column(header, justify="right", no_wrap=True)
-    for i in range(min(rows, len(columns["id"]))):
+    total = len(columns["id"])
+    for i in range(min(rows, total)):
         mark = "*" if columns["estimated"][i] else ""
         table.add_row(columns["id"][i] + mark, *(f"{columns[name][i]:.4g}" for name in SHOWN))
-    return table
+    console.print(table)
+    amounts = {"graph": total, "node": sum(columns["nodes"]), "edge": sum(columns["edges"])}
+    summary = ", ".join(counted(amount, noun) for noun, amount in amounts.items())
+    if estimated := sum(columns["estimated"]):
+        summary += f"; {estimated} with estimated values (*)"
+    if rows < total:
+        summary += f"; the first {rows} are shown (--rows), all numbers with --format json"
+    console.print(summary, highlight=False)

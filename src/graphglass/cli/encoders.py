@@ -1,4 +1,4 @@
-"""glass encoders: what can turn prompts into vectors here, and how well."""
+"""glass encoders: which text encoders are available, and how well one reads numbers."""
 
 from __future__ import annotations
 

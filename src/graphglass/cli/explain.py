@@ -1,4 +1,4 @@
-"""glass explain: why one graph got its score."""
+"""glass explain: why one graph has its score."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphglass.cli.option_groups import JSON, MODEL
 from graphglass.cli.reading_options import Reading, reads_graphs
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ app = typer.Typer()
 @app.command()
 @reads_graphs
 def explain(
-    model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
+    model: MODEL,
     queries: Annotated[Path, typer.Argument(help="The file the graph is in.")],
     identifier: Annotated[str, typer.Option("--id", help="The graph's id.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: JSON = False,
     *,
     reading: Reading,
 ) -> None:

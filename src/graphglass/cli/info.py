@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphglass.cli.option_groups import JSON, MODEL
+
 if TYPE_CHECKING:
     from graphglass.detector.reference_scorer import ReferenceScorer
 
@@ -16,8 +18,8 @@ app = typer.Typer()
 
 @app.command()
 def info(
-    model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    model: MODEL,
+    as_json: JSON = False,
     plot: Annotated[Path | None, typer.Option(help="Write the training's loss curve to this SVG file.")] = None,
 ) -> None:
     """Print a model's settings, encoders, references and calibration."""

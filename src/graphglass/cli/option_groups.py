@@ -1,11 +1,35 @@
-"""Options that several commands share: fields of a dataclass, which reach a command together as one value."""
+"""Options that several commands share, one by one or as a group that reaches a command as one value."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graphglass.errors import InputError
+
+
+def existing_model(model: str | Path | None) -> Any:
+    """Refuse a path that holds no model before anything is read or imported; URLs are checked when they are read."""
+    path = None if model is None or "://" in str(model) else Path(model)
+    if path is not None and not (path / "manifest.json").is_file():
+        found = "is a file" if path.is_file() else "has no manifest.json" if path.is_dir() else "does not exist"
+        raise InputError(f"{path} is not a model: it {found}. Name a directory that `glass fit` wrote.")
+    return model
+
+
+MODEL = Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.", callback=existing_model)]
+LOCAL_MODEL = Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.", callback=existing_model)]
+QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Report no progress.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+ALPHA = Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")]
+SOURCE_PRIOR = Annotated[
+    bool, typer.Option("--source-prior", help="With --summary: shrink it toward its public source mean.")
+]
 
 
 def takes(name: str, group: type, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -13,12 +37,12 @@ def takes(name: str, group: type, **defaults: Any) -> Callable[[Callable[..., No
 
     Parameters
     ----------
-    name
+    name : str
         Of the command's parameter.
     group : dataclass
         Its fields are annotated as Typer wants parameters to be. The module that defines it must not postpone
         annotations: they are read where the command is.
-    defaults
+    defaults : Any
         Of fields whose default is another one for this command.
     """
     options = inspect.signature(group).parameters

@@ -1,4 +1,4 @@
-"""glass prompt: the words an encoder reads about every graph."""
+"""glass prompt: the text an encoder reads about every graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def prompt(
     phase: Annotated[Phase, typer.Option(help="How the embedding will be used.")] = Phase.single,
     style: Annotated[Style, typer.Option(help="Numbers as digits, or as levels on public scales.")] = Style.digits,
     source_domain: Annotated[str | None, typer.Option(help="Where the references came from, in a transfer.")] = None,
-    trusted_normal: Annotated[bool, typer.Option("--trusted-normal", help="A person vouched for them.")] = False,
+    trusted_normal: Annotated[bool, typer.Option("--trusted-normal", help="They are trusted normals.")] = False,
     instruction: Annotated[Instruction, typer.Option(help="The sentence before each query.")] = Instruction.phase_aware,
     as_json: Annotated[bool, typer.Option("--json", help='One line {"id", "prompt"} per graph.')] = False,
     *,

@@ -1,4 +1,4 @@
-"""How every command reads graphs: the same options, and one line about what was left out or repaired."""
+"""How every command reads graphs: the same options, and one line about what was skipped or repaired."""
 
 # Annotations are evaluated here: the options of Reading become options of commands in other modules.
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ def _flag(name: str, text: str) -> Any:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the caller says about the graphs a command reads; see :func:`reads_graphs`."""
+    """How the graphs of a command are read; see :func:`reads_graphs`."""
 
-    strict: Annotated[bool, _flag("--strict", "Stop at the first bad record instead of leaving it out.")] = False
+    strict: Annotated[bool, _flag("--strict", "Stop at the first bad record instead of skipping it.")] = False
     smiles_column: Annotated[str | None, _option("Column of a molecule table with the SMILES.")] = None
     id_column: Annotated[str | None, _option("Column of a molecule table, or value of an SDF record, with ids.")] = None
     nodes: Annotated[Path | None, _option("The node table of an edge table.")] = None
-    fill: Annotated[float | None, _option("Value of missing attributes, instead of leaving the graph out.")] = None
-    all_rejects: Annotated[bool, _flag("--all-rejects", "List every record left out, not the first five.")] = False
+    fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
+    all_rejects: Annotated[bool, _flag("--all-rejects", "List every skipped record, not the first five.")] = False
 
     def read(self, path: Path) -> "GraphSet":
-        """Read graphs and print to standard error what was left out and what was repaired."""
+        """Read graphs and print to standard error what was skipped and what was repaired."""
         from graphglass.graphs.read import read_report
 
         result = read_report(
@@ -58,14 +58,14 @@ class Reading:
         return result.graphs
 
     def refuse_beside_cluster(self) -> None:
-        """Workers read parts by themselves, and know only --strict."""
+        """Workers read parts by themselves and support only --strict."""
         if self != Reading(strict=self.strict):
-            raise InputError("With --cluster, graphs are read as they are: of the options for reading only --strict.")
+            raise InputError("With --cluster, --strict is the only option for reading graphs. Leave the others out.")
 
     def refuse_nodes_beside(self, option: str, second: Path | None) -> None:
         """A node table lists the graphs of one edge table; read with another it would give graphs without edges."""
         if second is not None and self.nodes is not None:
-            raise InputError(f"--nodes belongs to one edge table, and {option} is a second input. Use another format.")
+            raise InputError(f"--nodes belongs to one edge table, but {option} is a second input. Use another format.")
 
 
 reads_graphs = takes("reading", Reading)

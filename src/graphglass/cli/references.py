@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphglass.cli.option_groups import existing_model
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
+
+if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 
@@ -29,9 +33,7 @@ def references(
 @app.command("list")
 def show(ctx: typer.Context) -> None:
     """Print the id and leave-one-out score of every reference."""
-    from graphglass.detector.glass import GLASS
-
-    detector = GLASS.load(ctx.obj)
+    detector = _load(ctx)
     for identifier, value in zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True):
         typer.echo(f"{identifier}\t{value:.6f}")
 
@@ -45,9 +47,7 @@ def add(
     reading: Reading,
 ) -> None:
     """Add trusted normal graphs (few-shot calibration)."""
-    from graphglass.detector.glass import GLASS
-
-    detector = GLASS.load(ctx.obj)
+    detector = _load(ctx)
     trusted = reading.read(graphs)
     detector.add_references(trusted).save(ctx.obj)
     typer.echo(f"Added {counted(len(trusted), 'reference')}; {ctx.obj} now has {len(detector.references_)}.")
@@ -56,9 +56,7 @@ def add(
 @app.command()
 def remove(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(help="Ids to take out.")]) -> None:
     """Remove references by id."""
-    from graphglass.detector.glass import GLASS
-
-    detector = GLASS.load(ctx.obj)
+    detector = _load(ctx)
     detector.remove_references(ids).save(ctx.obj)
     typer.echo(f"Removed {counted(len(set(ids)), 'reference')}; {ctx.obj} now has {len(detector.references_)}.")
 
@@ -71,9 +69,14 @@ def replace(
     *,
     reading: Reading,
 ) -> None:
-    """Put another normal set in place of the references: the model moves to a new domain without retraining."""
-    from graphglass.detector.glass import GLASS
-
-    moved = GLASS.load(ctx.obj).with_references(reading.read(graphs))
+    """Replace the references by another normal set: the model moves to a new domain without retraining."""
+    moved = _load(ctx).with_references(reading.read(graphs))
     moved.save(ctx.obj)
     typer.echo(f"{ctx.obj} now measures against {counted(moved.scorer_.reference_count, 'reference')}.")
+
+
+def _load(ctx: typer.Context) -> GLASS:
+    """The model; its path is checked here, not when it is parsed, so that ``--help`` needs no model."""
+    from graphglass.detector.glass import GLASS
+
+    return GLASS.load(existing_model(ctx.obj))

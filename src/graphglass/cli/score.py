@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
+from graphglass.cli.option_groups import ALPHA, MODEL, QUIET, SOURCE_PRIOR
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
 
@@ -22,7 +23,7 @@ app = typer.Typer()
 @app.command()
 @reads_graphs
 def score(
-    model: Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.")],
+    model: MODEL,
     queries: Annotated[list[Path], typer.Argument(help="Graphs to rank; several files with --cluster.")],
     references: Annotated[
         Path | None, typer.Option(help="Score against these normal graphs instead; nothing is retrained.")
@@ -34,16 +35,15 @@ def score(
     summary: Annotated[
         Path | None, typer.Option(help="Score against this private summary instead of the references.")
     ] = None,
-    source_prior: Annotated[
-        bool, typer.Option("--source-prior", help="With --summary: shrink it toward its public source mean.")
-    ] = False,
+    source_prior: SOURCE_PRIOR = False,
     zero_shot: Annotated[
         bool, typer.Option("--zero-shot", help="Queries of another domain: compare by structure alone.")
     ] = False,
-    alpha: Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")] = 0.05,
+    alpha: ALPHA = 0.05,
     top: Annotated[int, typer.Option(min=0, help="Rows of the ranking to print.")] = 20,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
+    quiet: QUIET = False,
     *,
     reading: Reading,
 ) -> None:
@@ -52,8 +52,7 @@ def score(
     Rows of the output file are in the order of the input.
     """
     from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.ranking import print_ranking, ranks_of
-    from graphglass.cli.rows import SUFFIXES, write_rows
+    from graphglass.cli.rows import SUFFIXES, print_ranking, ranks_of, write_rows
     from graphglass.cluster.jobs import score_parts
     from graphglass.detector.glass import GLASS
     from graphglass.errors import InputError
@@ -62,26 +61,28 @@ def score(
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
     if cluster is not None:
         if chosen or zero_shot or report is not None or output is None:
-            raise InputError("--cluster scores against the model's own references and needs -o DIRECTORY alone.")
+            raise InputError(
+                "--cluster scores against the model's own references: name a directory with -o, and leave out "
+                "--references, --summary, --zero-shot and --report."
+            )
         reading.refuse_beside_cluster()
-        run_parts(
-            cluster,
-            workers,
-            "score",
-            lambda client: score_parts(client, model, queries, output, strict=reading.strict, progress=True),
-        )
+
+        def work(client: Any) -> Any:
+            return score_parts(client, model, queries, output, strict=reading.strict, progress=not quiet)
+
+        run_parts(cluster, workers, "score", work)
         return
     if len(queries) > 1:
-        raise InputError("Several files are scored with --cluster local; without it, name one.")
+        raise InputError("Several files need --cluster local; without it, name one file.")
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
-        raise InputError("--references, --summary and --zero-shot exclude each other, and a summary has no report.")
+        raise InputError("Use one of --references, --summary and --zero-shot; --report does not work with --summary.")
     reading.refuse_nodes_beside("--references", references)
     if output is not None:
         refuse_unless_writable(output, SUFFIXES)
     if report is not None:
         refuse_unless_writable(report, (".html", ".htm"))
     detector = GLASS.load(model)
-    detector.verbose = True
+    detector.verbose = not quiet
     if references is not None:
         detector = detector.with_references(reading.read(references))
     elif zero_shot:
@@ -117,7 +118,7 @@ def _nothing_flaggable(alpha: float, references: int) -> str:
     enough, larger = math.ceil(1 / alpha) - 1, math.ceil(smallest / digit) * digit
     return (
         f"no graph can be flagged at {alpha:g} with {counted(references, 'reference')}: the smallest p-value is "
-        f"{smallest:.3f}; give at least {counted(enough, 'reference')} or --alpha {larger:g}"
+        f"{smallest:.3f}; use at least {counted(enough, 'reference')} or --alpha {larger:g}"
     )
 
 
@@ -125,8 +126,7 @@ def _score_by_summary(
     detector: GLASS, graphs: GraphSet, path: Path, source_prior: bool, output: Path | None, top: int
 ) -> None:
     """Rank by a private summary: scores and ranks, no p-values, since those would need the private references."""
-    from graphglass.cli.ranking import print_ranking, ranks_of
-    from graphglass.cli.rows import write_rows
+    from graphglass.cli.rows import print_ranking, ranks_of, write_rows
     from graphglass.privacy.private_summary import PrivateSummary
     from graphglass.privacy.summary_detector import SummaryDetector
 

@@ -7,19 +7,21 @@ from typing import Annotated
 
 import typer
 
+from graphglass.cli.option_groups import LOCAL_MODEL, SOURCE_PRIOR
+
 app = typer.Typer()
 
 
 @app.command()
 def serve(
-    model: Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.")],
+    model: LOCAL_MODEL,
     host: Annotated[str, typer.Option(help="Address; others than loopback need a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
     token_file: Annotated[Path | None, typer.Option(help="File with the token clients must send.")] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Serve this private summary in place of the model's references.")
     ] = None,
-    source_prior: Annotated[bool, typer.Option("--source-prior", help="With --summary: use its public prior.")] = False,
+    source_prior: SOURCE_PRIOR = False,
 ) -> None:
     """Serve a model: POST /v1/score, /v1/explain, the references, metrics, and the inspector at /."""
     from graphglass.errors import MissingExtraError, ServeError

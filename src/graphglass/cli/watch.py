@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from graphglass.cli.option_groups import ALPHA, LOCAL_MODEL
 from graphglass.wording import counted
 
 app = typer.Typer()
@@ -17,12 +18,12 @@ app = typer.Typer()
 
 @app.command()
 def watch(
-    model: Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.")],
+    model: LOCAL_MODEL,
     source: Annotated[
         str, typer.Option("--input", help="- for standard input, or a directory of .jsonl files that come and grow.")
     ] = "-",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Append results here, not to stdout.")] = None,
-    alpha: Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")] = 0.05,
+    alpha: ALPHA = 0.05,
     alarm: Annotated[
         float, typer.Option(help="Report drift at this much evidence; by chance at most once in so many streams.")
     ] = 100.0,
@@ -34,9 +35,9 @@ def watch(
 ) -> None:
     """Score JSON Lines as they arrive: one line with id, score, p_value and flagged per graph.
 
-    A line is a node-link record, or {"id": ..., "smiles": ...}. Bad lines and drift are told on standard error. Stops
-    at the end of the input, or with Ctrl-C. A directory watched with -o is taken up again where the last run stopped;
-    OUTPUT.places says where that is.
+    A line is a node-link record, or {"id": ..., "smiles": ...}. Bad lines and drift are reported on standard error.
+    Stops at the end of the input, or with Ctrl-C. With -o, watching a directory continues where the last run stopped;
+    OUTPUT.places records where that is.
     """
     import json
     import os
@@ -73,7 +74,7 @@ def watch(
             Path(source), poll=poll, once=once, longest=longest, places=places, complain=partial(typer.echo, err=True)
         )
     else:
-        raise InputError(f"--input takes - or a directory, and {source} is neither. Pipe a file in with < FILE.")
+        raise InputError(f"--input takes - or a directory; {source} is neither. Pipe a file in with < FILE.")
     service = Service(model)
     past = service.detector.decision_scores_.tolist() if from_references and service.detector is not None else []
     if from_references and not past:

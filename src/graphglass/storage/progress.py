@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Advance = Callable[..., None]  # advance(done=1, note="")
+_REDRAW = 0.1  # seconds between two drawings of the bar
 
 
 @contextmanager
@@ -44,12 +45,18 @@ def _bar(label: str, total: int, completed: int) -> Iterator[Advance]:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TextColumn("{task.fields[note]}"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # No refresh thread: the benchmark forks worker processes while a bar is shown, and a thread must not be forked.
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task(label, total=total, completed=completed, note="")
+        drawn = 0.0
 
         def advance(done: int = 1, note: str = "") -> None:
+            nonlocal drawn
             bar.advance(task, done)
-            speed = bar.tasks[0].speed
-            bar.update(task, note=note or (f"{speed:.0f}/s" if speed else ""))
+            if time.monotonic() - drawn >= _REDRAW or not done:
+                drawn = time.monotonic()
+                speed = bar.tasks[0].speed
+                bar.update(task, note=note or (f"{speed:.0f}/s" if speed else ""))
+                bar.refresh()
 
         yield advance

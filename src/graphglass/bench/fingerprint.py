@@ -1,0 +1,80 @@
+"""A fingerprint of what decides a method's number: its scores of two small generated sets of graphs.
+
+A change of code or settings that moves a score changes the fingerprint; a change that keeps every score does not.
+Records carry it, so that a table can name those that the present code would not reproduce.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+
+from graphglass.bench.isolation import stream
+from graphglass.bench.methods import KERNELS, METHODS, TRAINING_FREE, factory
+from graphglass.bench.records import Record
+from graphglass.graphs import GraphSet, canonical_graph_set
+
+REFERENCES, QUERIES = 40, 12
+_DIGITS = 5  # significant digits that enter: more would differ between machines
+PROBED = ("glass", *TRAINING_FREE, *KERNELS)
+
+
+@cache
+def fingerprint(method: str) -> str | None:
+    """Sixteen hexadecimal digits, or None for a method that is trained: training repeats on one machine only."""
+    if method not in PROBED or method not in METHODS:
+        return None
+    # In a child process where possible: later cells fork, and compiled code that ran in threads must not be forked.
+    ((digest, _),) = stream(lambda: iter([_probe(method)]))
+    return str(digest)
+
+
+def _probe(method: str) -> str:
+    digest = hashlib.sha256()
+    for graphs in (probe_graphs(labelled=True), probe_graphs(labelled=False)):
+        detector = factory(method)(0).fit(graphs[:REFERENCES])
+        for score in detector.decision_function(graphs[REFERENCES:]):
+            digest.update(f"{score:.{_DIGITS}g},".encode())
+    return digest.hexdigest()[:16]
+
+
+def probe_graphs(*, labelled: bool) -> GraphSet:
+    """Rings with random chords, the last ones denser; with node labels, edge labels and attributes, or bare."""
+    rng = np.random.default_rng(7)
+    sizes = rng.integers(5, 16, REFERENCES + QUERIES)
+    chords = np.where(np.arange(len(sizes)) < REFERENCES + QUERIES // 2, 2, 12)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    sources, targets = [], []
+    for first, size, count in zip(starts, sizes, chords, strict=True):
+        ring = np.arange(size)
+        extra = rng.integers(0, size, (2, count))
+        sources.append(first + np.concatenate([ring, extra[0]]))
+        targets.append(first + np.concatenate([(ring + 1) % size, extra[1]]))
+    one, two, nodes = np.concatenate(sources), np.concatenate(targets), int(sizes.sum())
+    if not labelled:
+        return canonical_graph_set(sizes, one, two)
+    return canonical_graph_set(
+        sizes, one, two, node_labels=rng.integers(0, 4, nodes), edge_labels=rng.integers(0, 3, len(one)),
+        attributes=rng.normal(size=(nodes, 2)),
+    )  # fmt: skip
+
+
+def stale_note(records: Iterable[Record]) -> str:
+    """Which methods have records that the present code would not reproduce, or that say nothing about their code."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record["method"], []).append(record)
+    changed, unmarked = [], []
+    for method, own in groups.items():
+        found = [record.get("fingerprint") for record in own]
+        if (now := fingerprint(method)) is not None and (stale := sum(f not in (None, now) for f in found)):
+            changed.append(f"{method} ({stale} of {len(own)})")
+        if blank := found.count(None):
+            unmarked.append(f"{method} ({blank} of {len(own)})")
+    notes = [f"The present code would not reproduce records of: {', '.join(changed)}."] if changed else []
+    if unmarked:
+        notes.append(f"Records without a fingerprint, which cannot be checked: {', '.join(unmarked)}.")
+    return " ".join(notes)

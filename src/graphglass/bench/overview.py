@@ -1,0 +1,124 @@
+"""Averages over all single-domain results, whole pages of tables, and putting a table between two marks of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphglass.bench import paper_figures as paper
+from graphglass.bench.datasets import TWELVE
+from graphglass.bench.methods import TRANSDUCTIVE, in_table_order
+from graphglass.bench.metrics import summary
+from graphglass.bench.private_tables import macro_tables
+from graphglass.bench.records import MANIFEST, Purpose, Record, Results, result_folders
+from graphglass.bench.table_model import Entry, Row, Table, Value
+from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, dataset_values, folder_tables
+from graphglass.errors import BenchError
+from graphglass.storage.atomic import write_whole
+
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+SEEDS = 5  # of a complete row
+
+
+def short_tables(root: str | Path, protocol: str = "minority", metric: str = "auroc") -> list[Table]:
+    """The averages: of one folder of private results its macro averages, else those of all single-domain results."""
+    if (Path(root) / MANIFEST).exists() and Results.open(root).purpose.benchmark == "private":
+        return macro_tables(Results.open(root), metric)
+    return [summary_table(root, protocol, metric)]
+
+
+def summary_table(root: str | Path, protocol: str = "minority", metric: str = "auroc") -> Table:
+    """Averages over the datasets in both directions of a protocol, in three groups of rows.
+
+    The groups are methods that score a graph alone, methods whose score depends on the test batch, and the averages
+    that the papers publish under their own protocols.
+    """
+    folders = [_folder(root, Purpose("single", protocol, flip)) for flip in (False, True)]
+    records = [folder.records() if folder is not None else [] for folder in folders]
+    if not any(records):
+        raise BenchError(f"{root} holds no single-domain results of protocol {protocol!r}.")
+    names = [name for name in TWELVE if any(r["cell"]["dataset"] == name for side in records for r in side)]
+    methods = in_table_order({record["method"] for side in records for record in side})
+    rows = []
+    for group, chosen in (
+        ("scored alone", [method for method in methods if method not in TRANSDUCTIVE]),
+        ("scored in a test batch", [method for method in methods if method in TRANSDUCTIVE]),
+    ):
+        rows += [_summary_row(method, group, records, names, metric) for method in chosen]
+    if metric == "auroc":
+        for (method,), figures in paper.MAIN_RESULTS.items():
+            average = Value(sum(mean for mean, _ in figures.values()) / len(figures))
+            rows.append(Row(method, (average, None, None, None, None), quoted=True, group="published"))
+    head = ("method", protocol, "flipped", "both", "seeds", f"missing of {len(names) * SEEDS}")
+    note = (
+        f"Averages over {len(names)} datasets; (n) marks an average over the n datasets that have records, which does "
+        "not compare with the others. Seeds and missing runs are those of either direction; a full row has five seeds."
+    )
+    title = f"Average {METRIC_TITLES[metric]} over {len(names)} datasets, protocol {protocol}"
+    return Table(title, head, tuple(rows), (note,), frozenset(range(3)), metric in LOWER_IS_BETTER)
+
+
+def _folder(root: str | Path, purpose: Purpose) -> Results | None:
+    found = [folder for folder in result_folders(root) if folder.purpose == purpose and folder.records()]
+    if len(found) > 1:
+        two = " and ".join(str(folder.folder) for folder in found[:2])
+        raise BenchError(f"{two} hold results of one kind, {purpose.title}; name one of them instead of {root}.")
+    return found[0] if found else None
+
+
+def _summary_row(method: str, group: str, records: list[list[Record]], names: list[str], metric: str) -> Row:
+    averages: list[Entry] = []
+    seeds, missing = [], []
+    for side in records:
+        own = [record for record in side if record["method"] == method]
+        values = dataset_values(own, metric)
+        runs = [sum(record["cell"]["dataset"] == name for record in own) for name in names]
+        mean = summary(value.mean for value in values.values())[0] if values else None
+        if mean is None:
+            averages.append(None)
+        else:
+            averages.append(Value(mean) if len(values) == len(names) else f"{mean:.1f} ({len(values)})")
+        least, most = min(runs, default=0), max(runs, default=0)
+        seeds.append(str(most) if least == most else f"{least}–{most}")
+        missing.append(str(sum(max(SEEDS - count, 0) for count in runs)))
+    whole = [entry.mean for entry in averages if isinstance(entry, Value)]
+    both = Value(sum(whole) / 2) if len(whole) == 2 else None
+    return Row(method, (*averages, both, " / ".join(seeds), " / ".join(missing)), group=group)
+
+
+def write_pages(root: str | Path) -> list[Path]:
+    """Write ``BENCHMARK-PROTOCOL[-flip].md`` into `root` for every folder with records below it, and ``summary.md``."""
+    base = Path(root)
+    pages: dict[Path, Results] = {}
+    for folder in result_folders(base):
+        if folder.records():
+            path = base / f"{folder.purpose.file_name}.md"
+            if path in pages:
+                raise BenchError(
+                    f"{pages[path].folder} and {folder.folder} would share the page {path}. Move one away."
+                )
+            pages[path] = folder
+    for path, folder in pages.items():
+        # Costs are known per cell; the layouts by variant show quality alone.
+        costs = folder.purpose.benchmark in ("single", "text")
+        metrics = METRIC_TITLES if costs else ("auroc", "auprc", "fpr95")
+        parts = [table.render() for metric in metrics for table in folder_tables(folder, metric)]
+        title = f"# {folder.purpose.benchmark}, protocol {folder.purpose.title}\n"
+        write_whole(path, "\n".join([title, *parts]).encode())
+    written = list(pages)
+    single = {folder.purpose.protocol for folder in pages.values() if folder.purpose.benchmark == "single"}
+    if single:
+        written.append(base / "summary.md")
+        summaries = [summary_table(base, protocol).render() for protocol in sorted(single, reverse=True)]
+        write_whole(written[-1], ("# Single-domain results in short\n\n" + "\n".join(summaries)).encode())
+    return written
+
+
+def insert(text: str, page: str | Path) -> None:
+    """Put `text` between the marks of a page, in place of what is there."""
+    path = Path(page)
+    content = path.read_text(encoding="utf-8")
+    before, mark, rest = content.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not mark or not end:
+        raise BenchError(f"{path} has no place for results: it needs the lines {BEGIN} and {END}.")
+    write_whole(path, f"{before}{BEGIN}\n{text.rstrip()}\n{END}{after}".encode())
