@@ -65,6 +65,7 @@ def fit(
     except KeyboardInterrupt:
         typer.echo(f"glass: interrupted; the same command with --resume continues from {checkpoint}", err=True)
         raise typer.Exit(130) from None
+    detector.verbose = False  # progress belongs to this command, not to everyone who loads the model
     detector.save(output)
     shutil.rmtree(checkpoint, ignore_errors=True)
     count = detector.scorer_.reference_count
