@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
@@ -54,3 +55,10 @@ def test_single_reference_and_none_left():
     rows = unit(1, 4, 0)
     assert nearest(rows, rows, 5)[0].shape == (1, 1)
     assert mean_distance(nearest(rows, rows, 5, exclude_self=True)[0]).tolist() == [0.0]
+
+
+def test_angles_and_cosine_distances_are_two_means():
+    similarities = np.array([[1.0, 0.0], [0.5, -1.0]])
+    assert neighbours.mean_angle(similarities).tolist() == pytest.approx([np.pi / 4, (np.pi / 3 + np.pi) / 2])
+    assert neighbours.mean_distance(similarities).tolist() == pytest.approx([0.5, 1.25])
+    assert neighbours.mean_angle(np.zeros((2, 0))).tolist() == [0, 0]

@@ -83,14 +83,17 @@ def tuned_scores(
 ) -> NDArray[np.float64]:
     """Scores after the text encoder's adapters were trained on the references' graph codes."""
     from graphglass.detector.reference_scorer import ReferenceScorer
-    from graphglass.embedding.prompt.graphdp import graphdp, query_of
+    from graphglass.embedding.embedder import text_prompts
     from graphglass.sphere.slices import prefix_slice
 
-    known, asked = detector.embedder_.evidence(references), detector.embedder_.evidence(queries)
-    slices = tuple(detector.embedder_.slices)
+    embedder = detector.embedder_
+    known, asked = embedder.evidence(references), embedder.evidence(queries)
+    slices = tuple(embedder.slices)
 
     def texts(profile: Any) -> list[str]:
-        return [query_of(prompt) for prompt in graphdp(profile, domain=detector.domain, phase="single-reference")]
+        # What the frozen encoder reads, its instruction included where it follows one.
+        texts: list[str] = embedder.text.read(text_prompts(embedder.text, profile, embedder.context))
+        return texts
 
     model = _adapted(encoder, settings, seed)
     targets = {size: known.codes[f"graph:{size}"] for size in slices}

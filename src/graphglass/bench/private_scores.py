@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,21 +14,24 @@ from numpy.typing import NDArray
 from graphglass.bench.metrics import evaluate
 from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.release.simulate import SimulatedSummary, simulate
-from graphglass.sphere.neighbours import nearest
+from graphglass.sphere.neighbours import mean_angle, nearest
 
 Codes = Mapping[str, NDArray[Any]]
+Distance = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 DRAWS = 10
 DELTA = 1e-5
 NEIGHBOURS = 5
 
 
-def neighbour_scores(queries: Codes, references: Codes, channels: Iterable[str]) -> NDArray[np.float64]:
-    """Mean angle to the five nearest references, averaged over the channels, (queries,)."""
-    parts = []
-    for name in channels:
-        similarities, _ = nearest(queries[name], references[name], NEIGHBOURS)
-        parts.append(np.arccos(np.clip(similarities, -1.0, 1.0)).mean(axis=1))
-    return np.mean(parts, axis=0)
+def neighbour_scores(
+    queries: Codes, references: Codes, channels: Iterable[str], distance: Distance = mean_angle
+) -> NDArray[np.float64]:
+    """Mean distance to the five nearest references, averaged over the channels, (queries,).
+
+    ``mean_angle`` is the angular mean of the private tables, ``mean_distance`` the 1 - cos of eq:knn_distance.
+    """
+    nearby = [nearest(queries[name], references[name], NEIGHBOURS)[0] for name in channels]
+    return np.mean([distance(similarities) for similarities in nearby], axis=0)
 
 
 def density_scores(features: JointFeatures, queries: Codes, references: Codes) -> NDArray[np.float64]:

@@ -37,6 +37,7 @@ from graphglass.bench.transfer import DISJOINT, POOLS, source_references, target
 from graphglass.errors import BenchError
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import SHRINKAGE
+from graphglass.sphere.neighbours import mean_distance
 
 METHODS = ("glass", "glass-paper")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
@@ -145,6 +146,7 @@ def measure(
 ) -> dict[str, dict[str, float]]:
     """Every condition of one target and seed, by name.
 
+    ``source-nn`` and ``target-nn`` are mean angles to the five nearest references, with ``cosine`` the mean of 1 - cos.
     ``KERNEL exact`` is the kernel density itself, ``KERNEL sketch`` the summary without noise, ``KERNEL eps=E`` a
     release, all of the main number of references; ``n=N`` names another number, ``J=J`` sites, ``+source`` shrinkage.
     """
@@ -155,6 +157,8 @@ def measure(
         "source-nn": evaluate(neighbour_scores(queries, source, names), anomalous),
         "target-nn": evaluate(neighbour_scores(queries, _first(references, main), names), anomalous),
     }
+    for name, known in {"source-nn": source, "target-nn": _first(references, main)}.items():
+        found[f"{name} cosine"] = evaluate(neighbour_scores(queries, known, names, mean_distance), anomalous)
     for n in _sweep(available, main):
         found[f"target-nn n={n}"] = evaluate(neighbour_scores(queries, _first(references, n), names), anomalous)
     for kernel in KERNELS:

@@ -1,9 +1,9 @@
-"""From graphs to evidence: structure, words, anchors and graph codes, in one call."""
+"""From graphs to codes: structure, words, anchors and graph codes, in one call."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,34 +12,55 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.embedding.encoders.embedding_cache import encode_cached
 from graphglass.embedding.encoders.text_encoder import TextEncoder
 from graphglass.embedding.network.schema import FeatureSchema, frequent_labels
-from graphglass.embedding.prompt.graphdp import graphdp
+from graphglass.embedding.prompt.fields import field_values
+from graphglass.embedding.prompt.graphdp import GraphDP, PromptContext
 from graphglass.embedding.trained_encoder import TrainedEncoder, encode_graphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.slices import prefix_slice
-from graphglass.structure.profile import LTD_NAMES, StructureProfile, profile
+from graphglass.structure.profile import StructureProfile, profile
+
+
+def text_prompts(encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str) -> GraphDP:
+    """The prompts of these graphs as the encoder reads them best.
+
+    Parameters
+    ----------
+    encoder : TextEncoder
+    structure : StructureProfile
+    context : PromptContext or str
+        Domain, phase and instruction of the deployment regime; a string is the domain of the single-domain regime.
+    """
+    if isinstance(context, str):
+        context = PromptContext(domain=context)
+    # MiniLM reads whole levels better than digits; the others take numbers as the paper writes them.
+    style = "levels" if encoder.fingerprint.name == "minilm" else "digits"
+    return GraphDP(field_values(structure), replace(context, style=style))
 
 
 def text_anchors(
-    encoder: TextEncoder, structure: StructureProfile, domain: str, *, progress: bool = False
+    encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str, *, progress: bool = False
 ) -> NDArray[np.float32]:
-    """The unit anchor of every graph's prompt (eq:textencoder).
-
-    References and queries share one phase, so that a text distance speaks of structure and not of roles.
-    """
-    # MiniLM reads whole levels better than digits; the others take numbers as the paper writes them.
-    style = "levels" if encoder.fingerprint.name == "minilm" else "digits"
-    prompts = graphdp(structure, domain=domain, phase="single-reference", style=style)
-    return encode_cached(encoder, prompts, progress=progress)
+    """The unit anchor of every graph's prompt (eq:textencoder); parameters as for :func:`text_prompts`."""
+    return encode_cached(encoder, text_prompts(encoder, structure, context), progress=progress)
 
 
 @dataclass(frozen=True)
 class Embedder:
-    """The frozen encoders of a fitted detector; whatever the references are, these stay.
+    """The frozen encoders of a fitted detector; they stay the same whatever the references are.
 
     Attributes
     ----------
+    text : TextEncoder
+    graph : TrainedEncoder
     schema : FeatureSchema
         How the graphs of the current domain are put into the encoder's public columns.
+    slices : tuple of int
+    domain : str
+        Named in the prompts.
+    device : str
+        Where graphs are encoded.
+    context : PromptContext
+        Phase, source domain and instruction of the prompts; its domain is that of the embedder.
     """
 
     text: TextEncoder
@@ -48,25 +69,56 @@ class Embedder:
     slices: tuple[int, ...]
     domain: str
     device: str = "cpu"
+    context: PromptContext = field(default_factory=PromptContext)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "context", replace(self.context, domain=self.domain))
 
     def evidence(self, graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
         """Structure and codes of every graph."""
         structure = profile(graphs, progress=progress)
-        return self.evidence_from(graphs, structure, text_anchors(self.text, structure, self.domain, progress=progress))
+        return self.evidence_from(graphs, structure, self.anchors(structure, progress=progress))
 
     def evidence_from(
         self, graphs: GraphSet, structure: StructureProfile, anchors: NDArray[np.float32]
     ) -> ProfiledGraphs:
         """The same, where structure and anchors are known already."""
+        return ProfiledGraphs(graphs, structure, self.codes(graphs, structure, anchors))
+
+    def anchors(self, structure: StructureProfile, *, progress: bool = False) -> NDArray[np.float32]:
+        """Text anchors in this embedder's regime, (graphs, dimension)."""
+        return text_anchors(self.text, structure, self.context, progress=progress)
+
+    def codes(
+        self, graphs: GraphSet, structure: StructureProfile, anchors: NDArray[np.float32]
+    ) -> dict[str, NDArray[np.float32]]:
+        """Unit rows ``text:D`` and ``graph:D`` of every graph and slice."""
         codes = {f"text:{size}": prefix_slice(anchors, size) for size in self.slices}
         rows = encode_graphs(self.graph, graphs, structure, schema=self.schema, device=self.device)
-        codes |= {f"graph:{size}": part for size, part in rows.items()}
-        return ProfiledGraphs(graphs, structure, codes)
+        return codes | {f"graph:{size}": part for size, part in rows.items()}
+
+    def in_regime(
+        self,
+        phase: str,
+        *,
+        domain: str | None = None,
+        source_domain: str | None = None,
+        trusted_normal: bool | None = None,
+        instruction: str | None = "phase-aware",
+    ) -> Embedder:
+        """The same encoders with the prompts of a deployment regime; parameters as for :class:`PromptContext`.
+
+        Queries of zero-shot transfer take ``zero-shot-query`` with the domain of the source, trusted target normals
+        ``few-shot-reference``, everything else ``single-reference``.
+        """
+        domain = self.domain if domain is None else domain
+        context = PromptContext(domain, phase, self.context.style, source_domain, trusted_normal, instruction)
+        return replace(self, domain=domain, context=context)
 
     def for_domain(self, references: GraphSet) -> Embedder:
-        """The same encoders, reading graphs like these references.
+        """The same encoders for graphs like these references.
 
-        References that carry exactly what the encoder was trained on are read as the training graphs were. Any others
+        References with exactly the features of the training graphs are read as the training graphs were. Any others
         take their own labels and attributes into the same public columns.
         """
         trained = self.graph.schema
@@ -78,32 +130,21 @@ class Embedder:
             and set(labels) <= set(trained.vocabulary or ())
         ):
             return replace(self, schema=trained)
-        return replace(self, schema=self._open().for_domain(labels))
+        return replace(self, schema=trained.opened().for_domain(labels))
 
     def for_any_domain(self) -> Embedder:
-        """The same encoders, reading graphs of whatever domain by structure and nothing else."""
-        return replace(self, schema=self._open().for_domain(()))
+        """The same encoders for graphs of any domain: each keeps its labels and attributes in the public columns.
 
-    def _open(self) -> FeatureSchema:
-        trained = self.graph.schema
-        if trained.is_open:
-            return trained
-        shared = len(LTD_NAMES)
-        return replace(
-            trained,
-            vocabulary=None,
-            attribute_names=(),
-            labelled=False,
-            centre=trained.centre[:shared],
-            scale=trained.scale[:shared],
-            is_open=True,
-        )
+        Labels that are not small integers (hashed names) have no column here; :meth:`for_domain` gives them one. To
+        compare structure alone, give graphs without labels and attributes (:meth:`GraphSet.structure_only`).
+        """
+        return replace(self, schema=self.graph.schema.opened())
 
     @property
     def fingerprint(self) -> str:
         """sha256 over everything that decides where a graph lands on the sphere."""
         total = hashlib.sha256(self.text.fingerprint.digest.encode())
-        total.update(repr((self.slices, self.domain, self.schema)).encode())
+        total.update(repr((self.slices, self.context, self.schema)).encode())
         for name, array in sorted(self.graph.state().items()):
             total.update(name.encode())
             total.update(np.ascontiguousarray(array).tobytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,46 @@ from graphglass.channels.codes import DensityChannel, SphereChannel
 from graphglass.channels.fusion import Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.reliability import fixed_weights, reliability_weights
+from graphglass.errors import ParameterError
 
 # The paper gives no concentration for its finite-kappa rows; this one is fixed for every dataset.
 CONCENTRATION = 16.0
+
+
+CALIBRATIONS = ("leave-one-out", "raw")
+
+
+def paper_fusion(
+    left_out: Mapping[str, NDArray[np.float64]],
+    codes: Mapping[str, NDArray[np.float32]],
+    slices: Sequence[int],
+    k: int,
+    *,
+    scorer: str = "reliability",
+    calibration: str = "leave-one-out",
+) -> Fusion:
+    """The paper's score as a weighting of code channels (eq:fixedscore).
+
+    Parameters
+    ----------
+    left_out : mapping channel -> (references,)
+        Distance of every reference to the others.
+    codes : mapping channel -> (references, dimension)
+        Unit rows of the references.
+    slices : sequence of int
+    k : int
+        Neighbours of eq:knn_distance.
+    scorer : {"reliability", "fixed"}
+        Weights from the references (eq:reliability_weights), or the log D rule of the ablation.
+    calibration : {"leave-one-out", "raw"}
+        ``leave-one-out`` centres and scales every channel by the mean and deviation of ``left_out``: "these weights and
+        score calibration are estimated from normal references only". ``raw`` weights the distances as they are; text
+        distances are then too small beside graph distances to count.
+    """
+    weights = reliability_weights(codes, slices, k) if scorer == "reliability" else fixed_weights(slices)
+    if calibration not in CALIBRATIONS:
+        raise ParameterError("GLASS", "calibration", f"one of {', '.join(CALIBRATIONS)}", calibration)
+    return fit_fusion(left_out, weights=weights) if calibration == "leave-one-out" else Fusion.weighted(weights)
 
 
 def paper_variants(
@@ -21,9 +58,9 @@ def paper_variants(
 ) -> dict[str, NDArray[np.float64]]:
     """Scores under each rule of tab:scoring.
 
-    ``graph`` and ``text`` use one view, ``fusion`` both with equal weights, ``vmf`` the density of the graph view,
-    ``sms`` the calibrated densities of both views, ``fixed`` the log D rule with leave-one-out calibration and
-    ``glass`` the reliability weights (eq:fixedscore).
+    ``graph`` and ``text`` use one side, ``fusion`` both with fixed weights on raw distances, ``vmf`` the density of
+    the graph side, ``sms`` the calibrated densities of both, ``fixed`` the log D rule and ``glass`` the reliability
+    weights, both calibrated, and ``glass raw`` the reliability weights on raw distances.
     """
     fixed = fixed_weights(slices)
     angular = [SphereChannel(name, k) for name in fixed]
@@ -34,17 +71,21 @@ def paper_variants(
     def total(fusion: Fusion, values: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         return np.sum(list(fusion.contributions(values).values()), axis=0)
 
-    def view(name: str) -> dict[str, float]:
+    def side(name: str) -> dict[str, float]:
         return {channel: 2 * weight for channel, weight in fixed.items() if channel.startswith(name)}
 
+    def paper(scorer: str, calibration: str) -> Fusion:
+        return paper_fusion(left_out, references.codes, slices, k, scorer=scorer, calibration=calibration)
+
     return {
-        "graph": total(Fusion.weighted(view("graph")), distances),
-        "text": total(Fusion.weighted(view("text")), distances),
-        "fusion": total(Fusion.weighted(fixed), distances),
-        "vmf": total(Fusion.weighted(view("graph")), densities),
+        "graph": total(Fusion.weighted(side("graph")), distances),
+        "text": total(Fusion.weighted(side("text")), distances),
+        "fusion": total(paper("fixed", "raw"), distances),
+        "vmf": total(Fusion.weighted(side("graph")), densities),
         "sms": total(fit_fusion(density_left_out, weights=fixed), densities),
-        "fixed": total(fit_fusion(left_out, weights=fixed), distances),
-        "glass": total(Fusion.weighted(reliability_weights(references.codes, slices, k)), distances),
+        "fixed": total(paper("fixed", "leave-one-out"), distances),
+        "glass": total(paper("reliability", "leave-one-out"), distances),
+        "glass raw": total(paper("reliability", "raw"), distances),
     }
 
 

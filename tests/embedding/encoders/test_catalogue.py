@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from graphglass.embedding.encoders import catalogue as module
 from graphglass.embedding.encoders.catalogue import catalogue
 
@@ -14,3 +16,18 @@ def test_what_is_not_installed_is_not_ready(monkeypatch):
     ready = {entry.name for entry in catalogue() if entry.ready}
     assert "minilm" not in ready
     assert "numeric" in ready
+
+
+def test_the_paper_preset_takes_a_language_encoder_where_one_is_installed(monkeypatch):
+    from graphglass.embedding.encoders import catalogue as module
+
+    def only(*names):
+        entries = [replace(entry, ready=entry.name in names) for entry in catalogue()]
+        monkeypatch.setattr(module, "catalogue", lambda: entries)
+        return module.preferred_encoder()
+
+    assert only("numeric") == "numeric"
+    monkeypatch.undo()
+    assert only("numeric", "minilm") == "minilm"
+    monkeypatch.undo()
+    assert only("numeric", "minilm", "Qwen/Qwen3-Embedding-0.6B") == "Qwen/Qwen3-Embedding-0.6B"

@@ -101,6 +101,7 @@ def test_minilm_is_its_definition(minilm, fifty_prompts):
 
 def test_minilm_does_not_read_the_instruction(minilm, fifty_prompts):
     assert fifty_prompts[0].startswith("Instruct:")
+    assert minilm.read(fifty_prompts[:1]) == fifty_prompts.queries[:1]
     assert np.array_equal(minilm.encode(fifty_prompts[:1]), minilm.encode(fifty_prompts.queries[:1]))
 
 
@@ -124,7 +125,7 @@ def test_a_directory_keeps_its_own_pooling(minilm, fifty_prompts):
 
 def test_qwen3_is_last_token_pooling_and_reads_the_instruction(qwen, folder, fifty_prompts):
     prompts = [*fifty_prompts[:5], "short", "nodes=3; edges=2", *("a" * length for length in (1, 3, 90, 240))]
-    assert prompts[0].startswith("Instruct: ")
+    assert qwen.read(prompts)[0].startswith("Instruct: ")
     np.testing.assert_allclose(qwen.encode(prompts), last_token(folder, prompts), atol=1e-5)
     assert not np.allclose(qwen.encode([fifty_prompts[0]]), qwen.encode(fifty_prompts.queries[:1]), atol=1e-3)
 

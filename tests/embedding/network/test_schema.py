@@ -2,11 +2,13 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphglass.embedding.network.schema import FeatureSchema, fit_schema, open_schema
 from graphglass.errors import ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.structure.profile import profile
+from graphglass.structure.profile import LTD_NAMES, profile
 
 
 def triangle(labels=None, attributes=None, names=()):
@@ -19,11 +21,11 @@ def schema_of(graphs, **options):
     return fit_schema(graphs, profile(graphs), **options)
 
 
-def test_vocabulary_is_sorted_and_columns_grow_from_both_ends():
+def test_a_label_has_the_column_of_its_value_and_attributes_grow_from_the_end():
     graphs = triangle([7, 3, 7], [[1.0, 2.0]] * 3, ("a", "b"))
     schema = schema_of(graphs)
     assert schema.vocabulary == (3, 7)
-    assert schema.layout(graphs).all.tolist() == [*range(9), 9, 10, 127, 126]
+    assert schema.layout(graphs).all.tolist() == [*range(9), 9 + 3, 9 + 7, 127, 126]
     assert schema.one_hot(graphs).tolist() == [[0, 1], [1, 0], [0, 1]]
 
 
@@ -111,22 +113,40 @@ def test_unknown_normalisation_is_refused():
         schema_of(triangle(), normalisation="batch")
 
 
-def test_open_schema_reads_any_domain_by_raw_label():
+def test_open_schema_reads_any_domain_by_label_value():
     schema = open_schema([profile(triangle())])
     assert schema.layout(triangle()).all.tolist() == list(range(9))
     labelled = triangle([0, 4, 2], [[1.0]] * 3)
-    assert schema.layout(labelled).all.tolist() == [*range(9), 9, 10, 11, 12, 13, 127]
-    assert schema.layout(labelled).reference.tolist() == list(range(14))
-    assert schema.one_hot(labelled)[1].tolist() == [0, 0, 0, 0, 1]
-    with pytest.raises(SchemaError, match="for_domain"):
-        schema.layout(triangle([0, 1, 10**9]))
+    assert schema.layout(labelled).all.tolist() == [*range(9), 9, 11, 13, 127]
+    assert schema.layout(labelled).reference.tolist() == [*range(9), 9, 11, 13]
+    assert schema.one_hot(labelled)[1].tolist() == [0, 0, 1]
 
 
-def test_a_domain_of_an_open_schema_ranks_its_vocabulary():
-    schema = open_schema([profile(triangle())]).for_domain([10**9, 5])
+def test_a_hashed_label_has_no_column_until_its_domain_is_declared():
+    schema = open_schema([profile(triangle())])
     graphs = triangle([10**9, 5, 6])
-    assert schema.layout(graphs).all.tolist() == list(range(11))
-    assert schema.one_hot(graphs).tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert schema.one_hot(graphs).tolist() == [[0, 0], [1, 0], [0, 1]]
+    declared = schema.for_domain([10**9, 5])
+    assert declared.layout(graphs).all.tolist() == list(range(11))
+    assert declared.one_hot(graphs).tolist() == [[0, 1], [1, 0], [0, 0]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(labels=st.lists(st.integers(0, 118), min_size=3, max_size=3), missing=st.integers(0, 118))
+def test_training_references_and_queries_share_one_placement(labels, missing):
+    """Wherever a schema comes from, a label is put into the same public column."""
+    graphs = triangle(labels)
+
+    def columns(schema):
+        filled = schema.layout(graphs).all[len(LTD_NAMES) :]
+        return {
+            int(label): int(filled[row.argmax()]) for label, row in zip(labels, schema.one_hot(graphs), strict=True)
+        }
+
+    opened = open_schema([profile(graphs)])
+    placed = [schema_of(graphs), opened, opened.for_domain(labels), opened.for_domain([*labels, missing])]
+    assert all(columns(schema) == {label: len(LTD_NAMES) + label for label in labels} for schema in placed)
+    assert columns(schema_of(graphs).opened()) == columns(opened)
 
 
 def test_every_domain_weighs_the_same_in_open_statistics():

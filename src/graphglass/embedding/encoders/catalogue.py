@@ -38,6 +38,15 @@ def catalogue() -> list[CatalogueEntry]:
     ]
 
 
+def preferred_encoder() -> str:
+    """The text encoder of the paper preset: a language encoder if one is installed, ``numeric`` otherwise.
+
+    The paper's own comes first where its weights are on this machine, then ``minilm``. No label and no score enters.
+    """
+    ready = {entry.name for entry in catalogue() if entry.ready}
+    return next(name for name in ("Qwen/Qwen3-Embedding-0.6B", "minilm", "numeric") if name in ready)
+
+
 def _installed(*packages: str) -> bool:
     return all(find_spec(package) is not None for package in packages)
 

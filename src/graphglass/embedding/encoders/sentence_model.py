@@ -99,9 +99,13 @@ class SentenceEncoder:
     def fingerprint(self) -> Fingerprint:
         return self._fingerprint
 
+    def read(self, prompts: Sequence[str]) -> list[str]:
+        """What the model is given of each prompt: all of it, or the query without its instruction."""
+        return list(prompts) if self._instructed else [query_of(prompt) for prompt in prompts]
+
     def encode(self, prompts: Sequence[str], *, progress: bool = False) -> NDArray[np.float32]:
         """Unit rows, (prompts, dimension)."""
-        texts = list(prompts) if self._instructed else [query_of(prompt) for prompt in prompts]
+        texts = self.read(prompts)
         rows = np.empty((len(texts), self.dimension), np.float32)
         with progress_bar("Encoding prompts", len(texts), show=progress) as advance:
             for start in range(0, len(texts), _PROMPTS_PER_STEP):

@@ -32,27 +32,29 @@ class Layout(NamedTuple):
 class FeatureSchema:
     """The features a model reads, in a fixed number of public columns.
 
-    Columns 0..8 hold the local topology descriptors, node labels (one-hot, in sorted order) fill the columns after
-    them from the left, attributes fill the last columns from the right, and what lies between is zero. More attributes
-    than :data:`~graphglass.graphs.attributes.WIDEST` are mixed into that many columns. Labels and attributes that would
-    meet exceed the public width and are refused.
+    Columns 0..8 hold the local topology descriptors, one-hot node labels the columns after them, attributes the last
+    columns from the right, and the columns between are zero. A label's column is its own value where all labels of the
+    domain fit, and its rank among them otherwise (hashed names); this holds in training, for references and for
+    queries of every regime. More attributes than :data:`~graphglass.graphs.attributes.WIDEST` are combined into that
+    many columns. Labels and attributes that would overlap exceed the public width and are refused.
 
     Attributes
     ----------
     vocabulary : tuple of int or None
-        Node labels in column order. A label outside it has no column (its one-hot row is zero). None in an open schema.
+        Node labels that have a column; the one-hot row of any other label is zero. None in an open schema, where every
+        label has one whose value fits.
     attribute_names : tuple of str
     labelled : bool
         Whether graphs carry node labels.
     normalisation : {"graph", "reference", "both"}
         ``graph`` standardises every column over the nodes of its own graph (the paper), which removes absolute scale.
         ``reference`` standardises log(1 + descriptor) and attributes with statistics of the training graphs and leaves
-        one-hot columns as they are. ``both`` gives the network the two views side by side.
+        one-hot columns as they are. ``both`` gives the network the two side by side.
     centre, scale : tuple of float
         Reference statistics of the descriptors, then of the attributes.
     is_open : bool
-        An open schema belongs to an encoder that reads several domains: a label's column is its raw value, any
-        attributes are read, and attributes have no reference view because their meaning differs by domain.
+        An open schema belongs to an encoder that reads several domains: any labels and attributes are read, and
+        attributes have no reference statistics because their meaning differs by domain.
     width : int
         Public columns of one view.
     """
@@ -78,43 +80,43 @@ class FeatureSchema:
         return self.width * (2 if self.normalisation == "both" else 1)
 
     def for_domain(self, vocabulary: Sequence[int]) -> FeatureSchema:
-        """An open schema that places the labels of one domain by their rank in a publicly known vocabulary.
-
-        Needed where raw labels are not small integers, e.g. hashed names.
-        """
+        """An open schema that knows the labels of one domain; needed where they are not small integers."""
         return replace(self, vocabulary=tuple(sorted(set(vocabulary))), labelled=bool(vocabulary), is_open=True)
 
-    def reading(self, graphs: GraphSet) -> FeatureSchema:
-        """This schema, or what an open one makes of a domain whose labels cannot be columns by their raw values."""
-        if not self.is_open or self.vocabulary is not None or graphs.node_labels is None or not graphs.node_count:
-            return self
-        room = self.width - len(LTD_NAMES) - min(len(graphs.attribute_names), WIDEST)
-        raw = int(graphs.node_labels.min()) >= 0 and int(graphs.node_labels.max()) < room
-        return self if raw else self.for_domain(frequent_labels(graphs))
+    def opened(self) -> FeatureSchema:
+        """The schema for graphs of any domain."""
+        if self.is_open:
+            return replace(self, vocabulary=None)
+        shared = len(LTD_NAMES)
+        return FeatureSchema(
+            None,
+            (),
+            False,
+            self.normalisation,
+            self.centre[:shared],
+            self.scale[:shared],
+            is_open=True,
+            width=self.width,
+        )
 
     def layout(self, graphs: GraphSet) -> Layout:
         """The public columns that these graphs fill; refuses graphs the schema does not fit."""
         attributes = self._attribute_names(graphs)
-        labels = self._label_columns(graphs)
-        self._check_width(labels, len(attributes))
-        structural = np.arange(len(LTD_NAMES) + labels)
+        labels = self._labels(graphs)[1]
+        self._check_width(len(labels), len(attributes))
+        structural = np.concatenate([np.arange(len(LTD_NAMES)), len(LTD_NAMES) + labels])
         given = self.width - 1 - np.arange(min(len(attributes), WIDEST))
         everything = np.concatenate([structural, given])
         return Layout(everything, structural if self.is_open else everything)
 
     def one_hot(self, graphs: GraphSet) -> NDArray[np.float64]:
         """Node labels as indicator columns, (nodes, labels)."""
-        columns = self._label_columns(graphs)
-        rows = np.zeros((graphs.node_count, columns))
-        if columns == 0 or graphs.node_labels is None:
-            return rows
-        rank = graphs.node_labels
-        known = np.ones(len(rank), bool)
-        if self.vocabulary is not None:
-            vocabulary = np.asarray(self.vocabulary)
-            rank = np.minimum(np.searchsorted(vocabulary, graphs.node_labels), columns - 1)
+        vocabulary, _ = self._labels(graphs)
+        rows = np.zeros((graphs.node_count, len(vocabulary)))
+        if len(vocabulary) and graphs.node_labels is not None:
+            rank = np.minimum(np.searchsorted(vocabulary, graphs.node_labels), len(vocabulary) - 1)
             known = vocabulary[rank] == graphs.node_labels
-        rows[np.flatnonzero(known), rank[known]] = 1.0
+            rows[np.flatnonzero(known), rank[known]] = 1.0
         return rows
 
     def attribute_values(self, graphs: GraphSet) -> NDArray[np.float64]:
@@ -170,24 +172,22 @@ class FeatureSchema:
             )
         return self.attribute_names
 
-    def _label_columns(self, graphs: GraphSet) -> int:
+    def _labels(self, graphs: GraphSet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The labels that have a column, ascending, and their columns counted from the first label column."""
         has_labels = graphs.node_labels is not None
         if not self.is_open and len(graphs) and has_labels != self.labelled:
             raise SchemaError(
                 f"The model was trained on graphs {'with' if self.labelled else 'without'} node labels; these are "
                 f"{'labelled' if has_labels else 'not labelled'}. Read them the way the training graphs were read."
             )
-        if self.vocabulary is not None:
-            return len(self.vocabulary)
-        if graphs.node_labels is None or len(graphs.node_labels) == 0:
-            return 0
-        lowest, highest = int(graphs.node_labels.min()), int(graphs.node_labels.max())
-        if lowest < 0 or highest >= self.width - len(LTD_NAMES):
-            raise SchemaError(
-                f"An open schema reads raw node labels 0..{self.width - len(LTD_NAMES) - 1} as columns, found "
-                f"{lowest}..{highest}. Declare the domain's labels with FeatureSchema.for_domain(vocabulary)."
-            )
-        return highest + 1
+        room = _room(graphs, self.width)
+        if self.vocabulary is None:
+            present = np.unique(graphs.node_labels) if graphs.node_labels is not None else np.zeros(0, np.int64)
+            present = present[(present >= 0) & (present < room)].astype(np.int64)
+            return present, present
+        vocabulary = np.asarray(self.vocabulary, np.int64)
+        by_value = len(vocabulary) == 0 or (vocabulary[0] >= 0 and vocabulary[-1] < room)
+        return vocabulary, vocabulary if by_value else np.arange(len(vocabulary))
 
     def _check_width(self, labels: int, attributes: int) -> None:
         columns = min(attributes, WIDEST)
@@ -217,9 +217,14 @@ def frequent_labels(graphs: GraphSet) -> tuple[int, ...]:
     """The node labels that get a column, sorted: all of them, or the most frequent where there are too many."""
     if graphs.node_labels is None:
         return ()
-    room = PUBLIC_WIDTH - len(LTD_NAMES) - min(len(graphs.attribute_names), WIDEST)
+    room = _room(graphs, PUBLIC_WIDTH)
     labels, counts = np.unique(graphs.node_labels, return_counts=True)
     return tuple(sorted(labels[np.argsort(-counts, kind="stable")[:room]].tolist()))
+
+
+def _room(graphs: GraphSet, width: int) -> int:
+    """Columns that the labels of these graphs may fill."""
+    return width - len(LTD_NAMES) - min(len(graphs.attribute_names), WIDEST)
 
 
 def open_schema(profiles: Sequence[StructureProfile], *, normalisation: Normalisation = "both") -> FeatureSchema:

@@ -80,6 +80,13 @@ class TrainingConfig:
         """Plain values for JSON."""
         return {**asdict(self), "slices": list(self.slices)}
 
+    def every_setting(self) -> dict[str, Any]:
+        """The settings together with the fixed values, without the device."""
+        fixed = {
+            name: getattr(self, name) for name, kind in type(self).__annotations__.items() if "ClassVar" in str(kind)
+        }
+        return {name: value for name, value in {**self.to_json(), **fixed}.items() if name != "device"}
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> TrainingConfig:
         """The configuration that :meth:`to_json` wrote; unknown names are refused."""

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from graphglass.embedding.network.features import graph_inputs
 from graphglass.embedding.network.graph_batch import GraphBatch, epoch_batches, join_batches
-from graphglass.embedding.network.schema import FeatureSchema, fit_schema, open_schema
+from graphglass.embedding.network.schema import FeatureSchema, fit_schema, frequent_labels, open_schema
 from graphglass.embedding.trained_encoder import TrainedEncoder, all_rows, new_encoder
 from graphglass.embedding.training import checkpoint as checkpoints
 from graphglass.embedding.training.config import TrainingConfig
@@ -104,7 +104,7 @@ def _train(
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
     anchors = _joined_anchors(domains)
     inputs = join_batches(
-        [graph_inputs(domain.graphs, domain.profile, schema.reading(domain.graphs)) for domain in domains]
+        [graph_inputs(domain.graphs, domain.profile, _schema_of(domain, schema)) for domain in domains]
     )
     negatives = _negatives(domains, schema, config) if config.uses_prototypes else None
     run = _Run(inputs, negatives, anchors, schema, config)
@@ -248,11 +248,15 @@ def _device(name: str) -> torch.device:
         raise ParameterError("TrainingConfig", "device", "a device that torch can use here", name) from error
 
 
+def _schema_of(domain: Domain, schema: FeatureSchema) -> FeatureSchema:
+    return schema.for_domain(frequent_labels(domain.graphs)) if schema.is_open else schema
+
+
 def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> GraphBatch:
     parts = []
     for position, domain in enumerate(domains):
         changed = perturb(domain.graphs, strength=config.perturbation_strength, seed=config.seed + position).graphs
-        parts.append(graph_inputs(changed, profile_of(changed), schema.reading(domain.graphs)))
+        parts.append(graph_inputs(changed, profile_of(changed), _schema_of(domain, schema)))
     return join_batches(parts)
 
 
