@@ -244,10 +244,10 @@ def test_bad_calls(fitted, normals, queries):
 
 def test_score_variants(fitted, queries):
     variants = fitted.score_variants(queries)
-    assert set(variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass"}
+    assert set(variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass", "glass raw"}
     assert all(np.isfinite(scores).all() for scores in variants.values())
     if fitted.preset == "paper":
-        assert np.allclose(variants["glass"], fitted.decision_function(queries), atol=1e-9)
+        assert np.allclose(variants["glass raw"], fitted.decision_function(queries), atol=1e-9)
 
 
 def test_new_encoders_forget_the_references_of_the_old_ones(normals, tmp_path):
