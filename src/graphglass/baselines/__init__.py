@@ -4,23 +4,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphglass.baselines.bag import BagKNN
     from graphglass.baselines.cvtgad import CVTGAD
     from graphglass.baselines.gladc import GLADC
     from graphglass.baselines.glocalkd import GLocalKD
     from graphglass.baselines.kernels import WLSVM, PropagationForest, PropagationSVM, WLForest
     from graphglass.baselines.knn import SizeKNN, StructureKNN, WLCosineKNN
     from graphglass.baselines.muse import MUSE
+    from graphglass.baselines.netlsd import NetLSDKNN
     from graphglass.baselines.ocgin import OCGIN
     from graphglass.baselines.ocgtl import OCGTL
     from graphglass.baselines.signet import SIGNET
+    from graphglass.baselines.supervised import LabelledClassifier
     from graphglass.baselines.uniform import UniFORM
 
 # Public name -> module, loaded on first use: torch comes with the first deep method asked for.
 _HOMES = {
+    "BagKNN": "bag",
     "CVTGAD": "cvtgad",
     "GLADC": "gladc",
     "GLocalKD": "glocalkd",
+    "LabelledClassifier": "supervised",
     "MUSE": "muse",
+    "NetLSDKNN": "netlsd",
     "OCGIN": "ocgin",
     "OCGTL": "ocgtl",
     "PropagationForest": "kernels",
@@ -42,7 +48,10 @@ __all__ = [
     "OCGTL",
     "SIGNET",
     "WLSVM",
+    "BagKNN",
     "GLocalKD",
+    "LabelledClassifier",
+    "NetLSDKNN",
     "PropagationForest",
     "PropagationSVM",
     "SizeKNN",

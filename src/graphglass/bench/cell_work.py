@@ -63,6 +63,8 @@ def cell_jobs(
     methods: Sequence[str],
     measure: Callable[[str, Cell], Outcome],
     settings: dict[str, Any] | None = None,
+    *,
+    together: bool = False,
     **fields: Sequence[str | int],
 ) -> list[Job]:
     """One job per method and combination of `fields`, which are the fields of a cell and include ``dataset``.
@@ -73,18 +75,23 @@ def cell_jobs(
         Takes the method and the cell; runs in the process of the cell.
     settings : dict, optional
         What the benchmark decides about every cell; part of its record.
+    together : bool
+        Put all cells of a dataset and method into one job, whose process loads compiled code once.
     """
 
-    def job(method: str, cell: Cell) -> Job:
-        return Job(
-            method, (cell,), (str(cell["dataset"]),), lambda cells: iter([measure(method, cells[0])]), settings or {}
-        )
+    def job(method: str, cells: Sequence[Cell]) -> Job:
+        def run(chosen: Sequence[Cell]) -> Iterator[Outcome]:
+            for cell in chosen:
+                yield measure(method, cell)
+
+        return Job(method, tuple(cells), (str(cells[0]["dataset"]),), run, settings or {})
 
     # The dataset varies slowest, so that each is read once; then the method.
     names = [name for name in fields if name != "dataset"]
-    return [
-        job(method, {"dataset": dataset, **dict(zip(names, values, strict=True))})
-        for dataset in fields["dataset"]
-        for method in methods
-        for values in product(*(fields[name] for name in names))
-    ]
+    jobs = []
+    for dataset in fields["dataset"]:
+        combinations = product(*(fields[name] for name in names))
+        cells: list[Cell] = [{"dataset": dataset, **dict(zip(names, values, strict=True))} for values in combinations]
+        parts = [cells] if together else [[cell] for cell in cells]
+        jobs += [job(method, part) for method in methods for part in parts]
+    return jobs

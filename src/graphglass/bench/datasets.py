@@ -1,4 +1,4 @@
-"""The benchmark's datasets: the paper's order, their domains, and a hash of what was read."""
+"""The benchmark's datasets: the paper's twelve, the development suite, and a hash of what was read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 from graphglass.errors import BenchError, DataError
 from graphglass.graphs import GraphSet
-from graphglass.graphs.tu_catalogue import dataset_entry, load_dataset
+from graphglass.graphs.read import read_report
+from graphglass.graphs.tu_catalogue import data_root, dataset_entry, load_dataset
 
 # Columns of tab:main_results, in its order.
 TWELVE = (
@@ -19,9 +20,19 @@ TWELVE = (
     "AIDS", "IMDB-BINARY", "NCI1", "COLLAB", "REDDIT-BINARY",
 )  # fmt: skip
 
+# The development suite: files in the folder `suite` of the data root.
+SUITE = {
+    "Synthie": "Synthie.zip", "SYNTHETICnew": "SYNTHETICnew.zip", "OHSU": "OHSU.zip", "Peking_1": "Peking_1.zip",
+    "MSRC_9": "MSRC_9.zip", "Letter-low": "Letter-low.zip", "COIL-RAG": "COIL-RAG.zip",
+    "Fingerprint": "Fingerprint.zip", "ER_MD": "ER_MD.zip", "reddit3k": "reddit3k.jsonl.gz", "BBBP": "BBBP.csv",
+    "HDFS_100k": "HDFS_100k.jsonl.gz",
+}  # fmt: skip
+_CLASS_COLUMNS = {"BBBP": "p_np"}
+EVERY = (*TWELVE, *SUITE)
 
-def dataset_names(chosen: Iterable[str] | None) -> tuple[str, ...]:
-    """The chosen datasets by their TU names, all twelve if none was chosen.
+
+def dataset_names(chosen: Iterable[str] | None, *, suite: bool = False) -> tuple[str, ...]:
+    """The chosen datasets by their names; all if none was chosen: the twelve, and with `suite` the suite's too.
 
     Raises
     ------
@@ -29,16 +40,30 @@ def dataset_names(chosen: Iterable[str] | None) -> tuple[str, ...]:
         If a name is unknown; the message names the nearest one.
     """
     if chosen is None:
-        return TWELVE
+        return EVERY if suite else TWELVE
     names = []
+    known = EVERY if suite else TWELVE
+    cases = {name.upper(): name for name in SUITE} if suite else {}
     for name in chosen:
+        if name.upper() in cases:
+            names.append(cases[name.upper()])
+            continue
         try:
             names.append(dataset_entry(name).name)
         except DataError:
-            close = get_close_matches(name.upper(), TWELVE, n=1)
+            close = get_close_matches(name.upper(), known, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise BenchError(f"Unknown dataset {name!r}.{hint} The datasets are: {', '.join(TWELVE)}.") from None
+            raise BenchError(f"Unknown dataset {name!r}.{hint} The datasets are: {', '.join(known)}.") from None
     return tuple(dict.fromkeys(names))
+
+
+def load_suite(name: str, root: str | Path | None = None) -> GraphSet:
+    """A dataset of the development suite, from the folder ``suite`` of the data root."""
+    folder = data_root(root)
+    path = None if folder is None else folder / "suite" / SUITE[name]
+    if path is None or not path.exists():
+        raise DataError(f"Dataset {name} was not found. Put {SUITE[name]} into the folder suite of the data root.")
+    return read_report(path, label_column=_CLASS_COLUMNS.get(name)).graphs
 
 
 def data_hash(graphs: GraphSet) -> str:
@@ -76,7 +101,7 @@ class Datasets:
         if name not in self._held:
             while len(self._held) >= self._keep:
                 self._held.popitem(last=False)
-            graphs = load_dataset(name, self._root)
+            graphs = load_suite(name, self._root) if name in SUITE else load_dataset(name, self._root)
             if graphs.labels is None:
                 raise BenchError(f"Dataset {name} has no class labels, so it cannot be evaluated.")
             self._held[name] = graphs

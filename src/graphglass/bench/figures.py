@@ -9,7 +9,7 @@ from typing import Any
 from graphglass.bench.private_figure import draw_private
 from graphglass.bench.records import Results, result_folders
 from graphglass.bench.table_model import Row, Table, Value
-from graphglass.bench.tables import LAYOUTS
+from graphglass.bench.tables import LAYOUTS, folder_tables
 from graphglass.errors import MissingExtraError
 
 # Colour-blind safe (Okabe and Ito), the first for the method the eye should find.
@@ -36,6 +36,10 @@ def _draw_folder(results: Results, path: Path, metric: str) -> Path:
 
     if results.purpose.benchmark == "private":
         figure = draw_private(pyplot, results, metric)
+    elif results.purpose.benchmark in ("suite", "known", "anomaly-share"):
+        tables = folder_tables(results, metric)
+        painter = {"suite": _heat, "known": _known_lines, "anomaly-share": _share_lines}[results.purpose.benchmark]
+        figure = painter(pyplot, tables[0])
     else:
         painters = {"single": _dots, "few-shot": _lines}
         table = LAYOUTS[results.purpose.benchmark](results, metric)
@@ -101,6 +105,40 @@ def _curve(axes: Any, rows: list[Row], labels: list[str], column: int, style: di
     if known:
         spreads = [_spread(value) for _, value in known]
         axes.errorbar([x for x, _ in known], [value.mean for _, value in known], yerr=spreads, elinewidth=1, **style)
+
+
+def _known_lines(pyplot: Any, table: Table) -> Any:
+    """Both groups of datasets side by side: a curve per method over the number of known anomalies."""
+    figure, panels = pyplot.subplots(1, 2, figsize=(10, 4.4), sharey=True)
+    numbers = list(dict.fromkeys(row.group for row in table.rows))
+    for axes, title in zip(panels, ("twelve, both", "suite, both"), strict=True):
+        column = table.head.index(title) - 1
+        for i, name in enumerate(dict.fromkeys(row.name for row in table.rows)):
+            rows = [Row(row.group, row.entries) for row in table.rows if row.name == name]
+            _curve(axes, rows, numbers, column, {"color": _COLOURS[i % len(_COLOURS)], "marker": "o", "label": name})
+        axes.set_xticks(range(len(numbers)), [number.removeprefix("m = ") for number in numbers])
+        axes.set_xlabel("known anomalies")
+        axes.set_title(title, fontsize=10)
+    panels[0].set_ylabel("AUROC (%), mean of both directions")
+    panels[1].legend(fontsize=8, frameon=False)
+    return figure
+
+
+def _share_lines(pyplot: Any, table: Table) -> Any:
+    """A curve per method over the share of anomalies; dashed where the score depends on the test batch."""
+    figure, axes = pyplot.subplots(figsize=(8, 4.8))
+    shares = [name for name in table.head if name.endswith("%")]
+    for i, row in enumerate(table.rows):
+        style = "--" if row.group == "scored in a test batch" else "-"
+        known = [(x, entry.mean) for x, entry in enumerate(row.entries[: len(shares)]) if isinstance(entry, Value)]
+        colour = _COLOURS[i % len(_COLOURS)]
+        axes.plot([x for x, _ in known], [y for _, y in known], style, marker="o", color=colour, label=row.name)
+    axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
+    axes.set_xticks(range(len(shares)), shares)
+    axes.set_xlabel("anomalies in the test set; dashed: a graph's score depends on the test batch")
+    axes.set_title(table.title, fontsize=10)
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
 
 
 def _heat(pyplot: Any, table: Table) -> Any:

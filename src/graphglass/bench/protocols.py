@@ -108,11 +108,25 @@ def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False)
         raise BenchError(f"Unknown protocol {protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
     if not len(references):
         raise BenchError(f"Protocol {protocol!r} leaves no references among {len(raw)} graphs.")
-    # File order often sorts graphs by class; a shuffle of its own removes what position could tell.
+    return shuffled_split(raw, np.isin(raw, odd), references, test, seed, protocol=protocol, flip=flip)
+
+
+def shuffled_split(
+    raw: NDArray[Any],
+    anomalous: NDArray[np.bool_],
+    references: NDArray[Any],
+    test: NDArray[Any],
+    seed: int,
+    *,
+    protocol: str,
+    flip: bool,
+) -> Split:
+    """A split of these rows in an order of its own: files often sort graphs by class, so position must say nothing."""
     shuffle = np.random.default_rng([seed, 0xB11D])
     references, test = shuffle.permutation(references), shuffle.permutation(test)
+    odd, classes = np.unique(raw[anomalous]), np.unique(raw)
     return Split(
-        protocol, flip, seed, references.astype(np.int64), test.astype(np.int64), np.isin(raw[test], odd),
+        protocol, flip, seed, references.astype(np.int64), test.astype(np.int64), anomalous[test],
         tuple(odd.tolist()), tuple(classes[~np.isin(classes, odd)].tolist()),
     )  # fmt: skip
 

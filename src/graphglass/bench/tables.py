@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import TypeVar
 
 from graphglass.bench import paper_figures as paper
@@ -41,10 +42,10 @@ def tables(root: str, *, protocol: str | None = None, metric: str = "auroc") -> 
 
 def folder_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The tables of one results folder; most benchmarks have one."""
-    if results.purpose.benchmark == "private":
-        from graphglass.bench.private_tables import private_tables
-
-        return private_tables(results, metric)
+    if home := SEVERAL.get(results.purpose.benchmark):
+        module, _, name = home.partition(":")
+        found: list[Table] = getattr(import_module(f"graphglass.bench.{module}"), name)(results, metric)
+        return found
     return [LAYOUTS[results.purpose.benchmark](results, metric)]
 
 
@@ -199,6 +200,13 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
     return make_table(results, metric, head, rows, notes)
 
 
+# Benchmarks with several tables, in modules that build on this one.
+SEVERAL = {
+    "private": "private_tables:private_tables",
+    "suite": "group_tables:suite_tables",
+    "known": "group_tables:known_tables",
+    "anomaly-share": "group_tables:share_tables",
+}
 LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
     "single": single_table,
     "scoring": scoring_table,

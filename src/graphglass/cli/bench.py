@@ -33,8 +33,6 @@ class Run:
     datasets: Annotated[
         str | None, typer.Option("--datasets", help="Dataset names, separated by commas; default: all of the table.")
     ] = None
-    protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
-    flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
     seeds: Annotated[
         str, typer.Option("--seeds", help="A number of seeds, a range (42-45) or a list (1,3,9); good-d: folds.")
     ] = "5"
@@ -48,19 +46,15 @@ class Run:
     workers: WORKERS = None
     quiet: QUIET = False
 
-    def names(self, default: Iterable[str] | None = None) -> tuple[str, ...]:
+    def names(self, default: Iterable[str] | None = None, *, suite: bool = False) -> tuple[str, ...]:
         """The datasets asked for, else those of the benchmark's table."""
         from graphglass.bench.datasets import dataset_names
 
-        return dataset_names(listed(self.datasets) if self.datasets else default)
+        return dataset_names(listed(self.datasets) if self.datasets else default, suite=suite)
 
-    def splits(self) -> "Splits":
-        """Protocol, seeds and direction."""
-        from graphglass.bench.protocols import Splits
-
-        return Splits(self.protocol, seed_numbers(self.seeds), self.flip)
-
-    def cells(self, benchmark: str, keep: int, jobs: "Callable[[Datasets], list[Job]]") -> None:
+    def run(
+        self, benchmark: str, protocol: str, keep: int, jobs: "Callable[[Datasets], list[Job]]", *, flip: bool = False
+    ) -> None:
         """Make the jobs over datasets of which `keep` stay in memory, run those without a record, print how many."""
         from contextlib import nullcontext
 
@@ -72,10 +66,28 @@ class Run:
         data = Datasets(self.data_root, keep)
         made = jobs(data)
         with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
-            results = Results.create(self.output, Purpose(benchmark, self.protocol, self.flip))
+            results = Results.create(self.output, Purpose(benchmark, protocol, flip))
             run = run_jobs(made, results, data, threads=self.threads, client=client, progress=not self.quiet)
         there = sum(len(job.cells) for job in made) - run
         typer.echo(f"{run} cells run, {there} already recorded; results in {self.output}.", err=True)
+
+
+@dataclass(frozen=True)
+class SplitRun(Run):
+    """The same for benchmarks with a choice of protocol and direction."""
+
+    protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
+    flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
+
+    def splits(self) -> "Splits":
+        """Protocol, seeds and direction."""
+        from graphglass.bench.protocols import Splits
+
+        return Splits(self.protocol, seed_numbers(self.seeds), self.flip)
+
+    def cells(self, benchmark: str, keep: int, jobs: "Callable[[Datasets], list[Job]]") -> None:
+        """As :meth:`run`, under the protocol and direction of the options."""
+        self.run(benchmark, self.protocol, keep, jobs, flip=self.flip)
 
 
 def listed(values: str) -> list[str]:
@@ -121,9 +133,9 @@ def bench() -> None:
 
 
 @app.command()
-@takes("run", Run)
+@takes("run", SplitRun)
 def single(
-    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if", *, run: Run
+    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if", *, run: SplitRun
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
     from graphglass.bench.single import single_jobs
@@ -133,13 +145,13 @@ def single(
 
 
 @app.command()
-@takes("run", Run)
+@takes("run", SplitRun)
 def transfer(
     methods: METHODS = "glass,size-knn",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
     cache: CACHE = None,
     *,
-    run: Run,
+    run: SplitRun,
 ) -> None:
     """Train on a source domain, score targets with source and with target references (tab:cross)."""
     from graphglass.bench.source_models import SourceEncoders
@@ -151,8 +163,8 @@ def transfer(
 
 
 @app.command("few-shot")
-@takes("run", Run)
-def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: Run) -> None:
+@takes("run", SplitRun)
+def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: SplitRun) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
     from graphglass.bench.source_models import SourceEncoders
     from graphglass.bench.transfer import FEW_SHOT_SOURCES, few_shot_jobs
@@ -167,13 +179,13 @@ def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: R
 
 
 @app.command()
-@takes("run", Run, seeds="4")
+@takes("run", SplitRun, seeds="4")
 def private(
     methods: Annotated[str, typer.Option("--methods", help="How encoders are trained: glass, glass-paper.")] = "glass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
     cache: CACHE = None,
     *,
-    run: Run,
+    run: SplitRun,
 ) -> None:
     """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
     from graphglass.bench.private_series import private_jobs
@@ -185,8 +197,8 @@ def private(
 
 
 @app.command()
-@takes("run", Run)
-def scoring(methods: METHODS = "glass-paper", *, run: Run) -> None:
+@takes("run", SplitRun)
+def scoring(methods: METHODS = "glass-paper", *, run: SplitRun) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from graphglass.bench.single import SCORING_DATASETS, scoring_jobs
 
@@ -195,12 +207,12 @@ def scoring(methods: METHODS = "glass-paper", *, run: Run) -> None:
 
 
 @app.command()
-@takes("run", Run)
+@takes("run", SplitRun)
 def text(
     encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, separated by commas.")] = "numeric,minilm",
     methods: METHODS = "glass-paper",
     *,
-    run: Run,
+    run: SplitRun,
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows need the downloaded weights."""
     from graphglass.bench.single import text_jobs
@@ -210,17 +222,52 @@ def text(
 
 
 @app.command()
-@takes("run", Run)
+@takes("run", SplitRun)
 def lora(
     encoder: Annotated[str, typer.Option("--encoder", help="A directory that sentence-transformers loads.")],
     *,
-    run: Run,
+    run: SplitRun,
 ) -> None:
     """Frozen text anchors against LoRA adapters (tab:lora)."""
     from graphglass.bench.lora import lora_jobs
 
     names, splits = run.names(), run.splits()
     run.cells("lora", 1, lambda data: lora_jobs(data, names, encoder, splits))
+
+
+@app.command()
+@takes("run", Run, seeds="3")
+def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl-cosine-knn", *, run: Run) -> None:
+    """Every class a task, both directions: the twelve datasets and the development suite of DATA_ROOT/suite."""
+    from graphglass.bench.suite import suite_jobs
+
+    chosen, names, seeds = _methods(methods), run.names(suite=True), seed_numbers(run.seeds)
+    run.run("suite", "every-class", 1, lambda data: suite_jobs(data, names, chosen, seeds))
+
+
+@app.command()
+@takes("run", Run)
+def known(
+    methods: METHODS = "glass,logistic-wl,svm-wl,logistic-structure,svm-structure",
+    limit: Annotated[int | None, typer.Option("--limit", min=10, help="References and test graphs at most.")] = None,
+    *,
+    run: Run,
+) -> None:
+    """Add 0 to 100 known anomalies to the references, both directions, beside classifiers on the same labels."""
+    from graphglass.bench.known import known_jobs
+
+    chosen, names, seeds = _methods(methods), run.names(suite=True), seed_numbers(run.seeds)
+    run.run("known", "minority", 1, lambda data: known_jobs(data, names, chosen, seeds, limit))
+
+
+@app.command("anomaly-share")
+@takes("run", SplitRun)
+def anomaly_share(methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", *, run: SplitRun) -> None:
+    """Test sets with 5, 10, 20, 50 and 75% anomalies: which methods depend on the share."""
+    from graphglass.bench.anomaly_share import share_jobs
+
+    chosen, names, splits = _methods(methods), run.names(), run.splits()
+    run.cells("anomaly-share", 1, lambda data: share_jobs(data, names, chosen, splits))
 
 
 @app.command()

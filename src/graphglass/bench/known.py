@@ -1,0 +1,79 @@
+"""Known anomalies as a second kind of reference, beside classifiers trained on the same labels.
+
+Of the anomalies of a split up to a hundred, at most half, are drawn at random and never tested. The first m of them are
+known: m = 0, 1, 5, 20 and 100. The test set is the same for every m.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphglass.bench.cell_work import Job, Outcome, cell_jobs
+from graphglass.bench.datasets import Datasets
+from graphglass.bench.methods import SUPERVISED, factory
+from graphglass.bench.metrics import evaluate
+from graphglass.bench.protocols import Splits, blind
+from graphglass.bench.records import Cell
+from graphglass.errors import BenchError
+
+KNOWN = (0, 1, 5, 20, 100)
+DIRECTIONS = ("minority", "flip")
+METHODS = ("glass", *SUPERVISED)
+
+
+def known_jobs(
+    datasets: Datasets, names: Sequence[str], methods: Sequence[str], seeds: Sequence[int], limit: int | None = None
+) -> list[Job]:
+    """One job per dataset and method, with a cell for each direction and draw; a cell measures every m.
+
+    Parameters
+    ----------
+    limit : int, optional
+        References and test graphs of a task at most, each drawn at random; all by default.
+    """
+    for method in methods:
+        if method not in METHODS:
+            raise BenchError(f"Method {method!r} takes no known anomalies; choose from {', '.join(METHODS)}.")
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        return known_cell(datasets, method, cell, limit)
+
+    settings = {"known": list(KNOWN), "limit": limit}
+    return cell_jobs(methods, measure, settings, together=True, dataset=names, direction=DIRECTIONS, seed=seeds)
+
+
+def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = None) -> Outcome:
+    """Fit with the first m known anomalies for each m, and score the same test graphs."""
+    graphs, seed = datasets.get(str(cell["dataset"])), int(cell["seed"])
+    parts = Splits(flip=cell["direction"] == "flip").of(graphs, seed)
+    anomalies = np.random.default_rng([seed, 0x5EED]).permutation(parts.test[parts.anomalous])
+    pool = min(max(KNOWN), len(anomalies) // 2)
+    known, references = anomalies[:pool], parts.references[:limit]
+    keep = ~np.isin(parts.test, known)
+    test, anomalous = parts.test[keep][:limit], parts.anomalous[keep][:limit]
+    # Blinded in one call, so that no id occurs twice.
+    shown = blind(graphs, np.concatenate([references, known]))
+    normals, marked, queries = shown[: len(references)], shown[len(references) :], blind(graphs, test)
+    variants, counts, seconds = {}, {}, {"fit": 0.0, "score": 0.0}
+    for m in KNOWN:
+        used = min(m, pool)
+        if not used and method in SUPERVISED:
+            continue  # a classifier needs both kinds
+        start = time.perf_counter()
+        detector: Any = factory(method)(seed)
+        fitted = detector.fit(normals, anomalies=marked[:used]) if used else detector.fit(normals)
+        middle = time.perf_counter()
+        variants[str(m)] = evaluate(fitted.decision_function(queries), anomalous)
+        seconds["fit"] += middle - start
+        seconds["score"] += time.perf_counter() - middle
+        counts[f"known_{m}"] = used
+    counts |= {
+        "references": len(references),
+        "test_normal": int((~anomalous).sum()),
+        "test_anomalous": int(anomalous.sum()),
+    }
+    return Outcome(cell, next(iter(variants.values())), seconds, counts, parts.classes, variants)

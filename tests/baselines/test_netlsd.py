@@ -1,0 +1,36 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphglass.baselines import NetLSDKNN, netlsd
+from graphglass.baselines.netlsd import TIMES, heat_traces
+from graphglass.graphs import read_graphs
+
+
+@pytest.fixture
+def originals():
+    lonely = nx.gnp_random_graph(9, 0.2, seed=3)
+    lonely.add_node(9)
+    return [nx.gnp_random_graph(12, 0.3, seed=1), nx.path_graph(5), nx.complete_graph(4), lonely]
+
+
+def test_equals_the_spectrum_of_networkx(originals):
+    traces = heat_traces(read_graphs(originals))
+    for graph, trace in zip(originals, traces, strict=True):
+        values = np.linalg.eigvalsh(nx.normalized_laplacian_matrix(graph).toarray())
+        np.testing.assert_allclose(trace, np.exp(-np.outer(TIMES, values)).sum(axis=1), rtol=1e-8)
+
+
+def test_large_graphs_are_interpolated_close_to_the_exact_trace(monkeypatch):
+    graphs = read_graphs([nx.gnp_random_graph(120, 0.08, seed=4)])
+    exact = heat_traces(graphs)
+    monkeypatch.setattr(netlsd, "EXACT", 50)
+    monkeypatch.setattr(netlsd, "ENDS", 20)
+    np.testing.assert_allclose(heat_traces(graphs), exact, rtol=0.05)
+    np.testing.assert_array_equal(heat_traces(graphs), heat_traces(graphs))
+
+
+def test_another_spectrum_scores_higher():
+    graphs = read_graphs([nx.cycle_graph(8 + i % 3) for i in range(12)] + [nx.complete_graph(9)])
+    scores = NetLSDKNN().fit(graphs[:9]).decision_function(graphs[9:])
+    assert scores.argmax() == 3
