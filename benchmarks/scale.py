@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from graphglass import GLASS, read_graphs
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.channels.codes import SphereChannel
+from graphglass.channels.codes import CodeChannel
 from graphglass.channels.patterns import pattern_channel as wl
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.channels.tables import table_channel as tables
@@ -248,7 +248,7 @@ def measure_channels(place, records):
         channels = {}
         for channel in build_channels(detector.settings_, detector.embedder_.slices):
             calibrated = count <= 10_000
-            if isinstance(channel, SphereChannel):
+            if isinstance(channel, CodeChannel):
                 channel.fit(evidence)
                 calibration = timed(channel.leave_one_out)[0] if calibrated else None
                 held = channel.rows.nbytes
@@ -377,7 +377,7 @@ def _ask(model, queries):
     loading, detector = timed(lambda: GLASS.load(model))
     detector.decision_function(graphs[:5])
     scoring, scores = timed(lambda: detector.decision_function(graphs), REPEATS)
-    spherical = [channel for channel in detector.scorer_.channels if isinstance(channel, SphereChannel)]
+    spherical = [channel for channel in detector.scorer_.channels if isinstance(channel, CodeChannel)]
     evidence = detector.embedder_.evidence(graphs)
     searching = timed(lambda: [channel.distances(evidence) for channel in spherical], REPEATS)[0]
     memory = psutil.Process().memory_full_info()

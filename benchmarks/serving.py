@@ -69,7 +69,7 @@ def molecules(count: int, seed: int) -> list[str]:
 def fit(path: Path) -> None:
     from graphglass import GLASS, read_graphs
 
-    GLASS(epochs=1, domain="mol").fit(read_graphs(molecules(200, 0), format="smi")).save(path)
+    GLASS().fit(read_graphs(molecules(200, 0), format="smi")).save(path)
 
 
 def be_server(kind: str, model: str, port: str) -> None:

@@ -31,8 +31,8 @@ from graphglass.channels.patterns.pattern_channel import LEVELS, LOCALITY, Patte
 from graphglass.channels.patterns.starts import LabelStart, Names, ShapeStart, Start, node_names, quantile_cuts
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap, FixedMap, StructureMap, mean_and_deviation
-from graphglass.channels.tables.geometry import InvariantMap
-from graphglass.channels.tables.propagation import PropagatedMap, neighbour_mean
+from graphglass.channels.tables.geometry import GeometryMap
+from graphglass.channels.tables.neighbour_means import NeighbourMeansMap, neighbour_mean
 from graphglass.channels.tables.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
 from graphglass.channels.tables.table_channel import TableChannel, settled
 from graphglass.embedding.encoders.numeric import NumericEncoder
@@ -216,7 +216,7 @@ class SketchMap(FixedMap):
         return evidence.profile.sketch
 
 
-class RandomNetworkMap(PropagatedMap):
+class RandomNetworkMap(NeighbourMeansMap):
     """Mean and deviation of the node states of an untrained network that averages over neighbours."""
 
     def table(self, evidence: ProfiledGraphs) -> NDArray:
@@ -279,8 +279,8 @@ TRIALS: dict[str, Trial] = {
     "nearest of 64 references drawn at random, patterns": subsets,
     "structure, whitened Euclid": features(StructureMap, "whitened"),
     "structure, whitened cosine": features(StructureMap, "whitened-cosine"),
-    "propagated features, Euclid": features(PropagatedMap, "euclidean"),
-    "attribute invariants, whitened Euclid": features(InvariantMap, "whitened"),
+    "propagated features, Euclid": features(NeighbourMeansMap, "euclidean"),
+    "attribute invariants, whitened Euclid": features(GeometryMap, "whitened"),
     "spectral sketch, Euclid": features(SketchMap, "euclidean"),
     "numeric text anchor, cosine": anchor,
     "untrained network, Euclid": features(RandomNetworkMap, "euclidean"),

@@ -78,7 +78,7 @@ def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPat
     """One training on two labelled sources; zero-shot, matched and few-shot scores of an unlabelled target."""
     from graphglass.detector import GLASS
 
-    monkeypatch.setattr(reference_swap, "factory", lambda name: lambda seed: GLASS(epochs=1, random_state=seed))
+    monkeypatch.setattr(reference_swap, "factory", lambda name: lambda seed: GLASS())
     target = data.get("IMDB-BINARY").without_labels()
     model = SourceModel("glass", 0, {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
     assert model.takes_references

@@ -1,70 +1,76 @@
-"""Fusion: centred, scaled, weighted distances whose contributions sum to the score."""
+"""Fusion: between the weighted mean and the maximum, with contributions that sum to the score."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphglass.channels.fusion import Fusion, fit_fusion
 
 LEFT_OUT = {"near": np.array([1.0, 3.0]), "flat": np.array([2.0, 2.0])}
+EQUAL = {"near": 0.5, "flat": 0.5}
+distances = st.floats(0, 1e6)
 
 
-def test_distances_are_measured_in_leave_one_out_deviations():
-    fusion = fit_fusion(LEFT_OUT)
+def test_without_sharpness_distances_are_measured_in_leave_one_out_deviations():
+    fusion = fit_fusion(LEFT_OUT, EQUAL)
     found = fusion.contributions({"near": np.array([2.0, 5.0]), "flat": np.array([2.0, 2.5])})
     assert found["near"].tolist() == [0.0, 1.5]
     assert found["flat"].tolist() == [0.0, 0.25]  # a channel without spread keeps its own unit
 
 
-def test_bounded_is_the_same_near_the_references_and_logarithmic_far_away():
-    plain = fit_fusion(LEFT_OUT, weights={"near": 1.0, "flat": 0.0})
-    bounded = replace(plain, bounded=True)
-    distances = {"near": np.array([2.001, 2002.0]), "flat": np.zeros(2)}
-    one, other = plain.contributions(distances)["near"], bounded.contributions(distances)["near"]
-    assert other[0] == pytest.approx(one[0], rel=1e-5)
-    assert other[1] == pytest.approx(np.log(2 * one[1]), rel=1e-6)
+def test_the_score_is_the_log_mean_exponential():
+    fusion = Fusion({"a": 0.25, "b": 0.75}, {"a": 1.0, "b": 2.0}, {"a": 0.5, "b": 4.0}, sharpness=0.7)
+    a, b = np.arcsinh((3.0 - 1.0) / 0.5), np.arcsinh((1.0 - 2.0) / 4.0)
+    expected = np.log(0.25 * np.exp(0.7 * a) + 0.75 * np.exp(0.7 * b)) / 0.7
+    assert fusion.scores({"a": np.array([3.0]), "b": np.array([1.0])})[0] == pytest.approx(expected)
+
+
+@given(distances, distances)
+def test_contributions_sum_to_the_score(near, flat):
+    for sharpness in (None, 0.7):
+        fusion = fit_fusion(LEFT_OUT, EQUAL, sharpness)
+        given_distances = {"near": np.array([near]), "flat": np.array([flat])}
+        total = sum(fusion.contributions(given_distances).values())
+        assert total == pytest.approx(fusion.scores(given_distances), rel=1e-9, abs=1e-12)
+
+
+def test_one_extreme_channel_counts_more_than_in_the_mean_and_less_than_alone():
+    left_out = {name: np.tile([1.0, 2.0, 3.0], 20) for name in "abcd"}
+    weights = dict.fromkeys("abcd", 0.25)
+    one = {name: np.array([40.0 if name == "a" else 2.0]) for name in "abcd"}
+    sharp, alone = fit_fusion(left_out, weights, 0.7), fit_fusion({"a": left_out["a"]}, {"a": 1.0}, 0.7)
+    extreme = float(alone.scores(one)[0])
+    assert extreme / 4 < float(sharp.scores(one)[0]) < extreme
+
+
+def test_a_score_rises_with_every_distance():
+    fusion = fit_fusion(LEFT_OUT, EQUAL, 0.7)
+    line = np.linspace(0, 50, 100)
+    for name in EQUAL:
+        moving = {other: line if other == name else np.full(100, 2.0) for other in EQUAL}
+        assert (np.diff(fusion.scores(moving)) > 0).all()
 
 
 @pytest.mark.parametrize("copies", [1, 10, 1000])
 def test_few_references_widen_the_deviation_and_many_leave_it_alone(copies):
     values = np.tile([1.0, 3.0], copies)  # mean 2, deviation 1
-    scale = fit_fusion({"near": values}, bounded=True).scales["near"]
+    scale = fit_fusion({"near": values}, {"near": 1.0}, 0.7).scales["near"]
     assert scale == pytest.approx((1 + (2.4 * 2 / (2 * copies)) ** 2) ** 0.5)
 
 
-def test_json_keeps_every_part_and_reads_what_was_written_without_a_bound():
-    fusion = fit_fusion(LEFT_OUT, bounded=True)
+def test_a_row_has_the_same_bits_alone_and_among_others():
+    random = np.random.default_rng(0)
+    left_out = {str(i): random.gamma(2.0, size=30) for i in range(9)}
+    fusion = fit_fusion(left_out, dict.fromkeys(left_out, 1 / 9), 0.7)
+    rows = {name: random.gamma(2.0, size=50) for name in left_out}
+    whole = fusion.scores(rows)
+    for place in range(50):
+        assert fusion.scores({name: row[place : place + 1] for name, row in rows.items()})[0] == whole[place]
+
+
+def test_json_keeps_every_part():
+    fusion = fit_fusion(LEFT_OUT, EQUAL, 0.7)
     assert Fusion.from_json(fusion.to_json()) == fusion
-    older = {key: value for key, value in fusion.to_json().items() if key != "bounded"}
-    assert not Fusion.from_json(older).bounded
-
-
-def test_past_the_farthest_reference_a_channel_counts_in_full():
-    left_out = dict.fromkeys(("open", "closed"), np.tile([1.0, 2.0, 3.0], 11))
-    fusion = fit_fusion(left_out, weights={"open": 1.0, "closed": 1.0}, bounded=True, open_ended=["open"])
-    scale = fusion.scales["open"]
-    assert fusion.farthest == {"open": pytest.approx(1 / scale)}
-    found = fusion.contributions({"open": np.array([2.5, 103.0]), "closed": np.array([2.5, 103.0])})
-    assert found["open"][0] == found["closed"][0]
-    assert found["open"][1] - found["closed"][1] == pytest.approx(100 / scale)
-    assert Fusion.from_json(fusion.to_json()) == fusion
-
-
-def test_a_left_out_reference_is_measured_from_the_others():
-    left_out = {"near": np.array([*[1.0, 2.0] * 20, 9.0])}
-    fusion = fit_fusion(left_out, bounded=True, open_ended=["near"])
-    found, plain = fusion.left_out_contributions(left_out)["near"], fusion.contributions(left_out)["near"]
-    assert found[:40].tolist() == plain[:40].tolist()
-    assert found[40] - plain[40] == pytest.approx(7 / fusion.scales["near"])
-
-
-def test_the_farthest_of_a_handful_opens_nothing():
-    assert fit_fusion({"near": np.arange(31.0)}, bounded=True, open_ended=["near"]).farthest == {}
-    assert set(fit_fusion({"near": np.arange(32.0)}, bounded=True, open_ended=["near"]).farthest) == {"near"}
-
-
-def test_references_alike_up_to_rounding_keep_their_unit():
-    assert fit_fusion({"same": np.full(3, 0.1)}).scales["same"] == 1.0

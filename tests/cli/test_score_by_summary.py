@@ -70,7 +70,7 @@ def test_what_is_refused(place, normals):
     assert isinstance(glass(*base, "--source-prior").exception, ArtifactError)  # it carries none
     for more in (("--references", place / "public.jsonl"), ("--zero-shot",), ("--report", place / "r.html")):
         assert isinstance(glass(*base, *more).exception, InputError)
-    GLASS(epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
+    GLASS("paper", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
     other = glass("score", place / "other", place / "queries.jsonl", "--summary", place / "plain")
     assert isinstance(other.exception, ArtifactError)
     assert "was released with encoder" in str(other.exception)

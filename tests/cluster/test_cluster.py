@@ -35,7 +35,7 @@ def client():
 def place(tmp_path_factory, normals, mutag):
     """A model and six parts, one of them JSON Lines."""
     folder = tmp_path_factory.mktemp("cluster")
-    GLASS(epochs=1).fit(normals).save(folder / "model")
+    GLASS().fit(normals).save(folder / "model")
     (folder / "parts").mkdir()
     for i in range(6):
         part = mutag[i * 30 : (i + 1) * 30].without_labels()
@@ -156,7 +156,7 @@ def test_strict_jobs_refuse_a_part_with_a_bad_record(client, place, mutag, tmp_p
         assert f"{part}: " in outcome.error
         assert "Reading is strict" in outcome.error
     with pytest.raises(GraphError, match=rf"{part}: .*Reading is strict"):
-        fit_parts(client, GLASS(epochs=1), [part], strict=True)
+        fit_parts(client, GLASS(), [part], strict=True)
 
 
 def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag, rejected, tmp_path):
@@ -165,14 +165,14 @@ def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag
         graphs = mutag[i * 10 : (i + 1) * 10].without_labels()
         write_json_lines(replace(graphs, ids=tuple(f"graph-{row}" for row in range(10))), part)
     told = []
-    fitted = fit_parts(client, GLASS(epochs=1), [*parts, rejected], complain=told.append)
+    fitted = fit_parts(client, GLASS(), [*parts, rejected], complain=told.append)
     assert [text.splitlines()[0] for text in told] == [f"{rejected}: read 0 graphs, left out 2"]
     ids = fitted.references_.graphs.ids
     assert ids == tuple(f"{name}.jsonl/graph-{row}" for name in ("one", "two") for row in range(10))
     with pytest.raises(GraphError, match=r"one\.jsonl/graph-0' stands more than once"):
-        fit_parts(client, GLASS(epochs=1), [parts[0], parts[0]])
+        fit_parts(client, GLASS(), [parts[0], parts[0]])
     with pytest.raises(GraphError, match="No graph could be read from"):
-        fit_parts(client, GLASS(epochs=1), [rejected], complain=told.append)
+        fit_parts(client, GLASS(), [rejected], complain=told.append)
 
 
 def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, place, rejected, tmp_path):
@@ -214,8 +214,8 @@ def test_describe(client, place, mutag, tmp_path):
 
 
 def test_fitting_on_parts_equals_fitting_on_the_whole(client, place, mutag, queries):
-    together = GLASS(epochs=1).fit(mutag[:180].without_labels())
-    apart = fit_parts(client, GLASS(epochs=1), [place / "parts"])
+    together = GLASS().fit(mutag[:180].without_labels())
+    apart = fit_parts(client, GLASS(), [place / "parts"])
     assert apart.encoder_fingerprint() == together.encoder_fingerprint()
     assert np.array_equal(apart.decision_function(queries), together.decision_function(queries))
 

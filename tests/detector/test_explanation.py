@@ -22,8 +22,47 @@ def test_neighbours_are_references_in_order(fitted, normals):
     told = fitted.explain(normals[4], nodes=False)
     assert told.neighbours[0].id == normals.ids[4]
     assert told.neighbours[0].similarity == pytest.approx(1, abs=1e-5)
-    similarities = [item.similarity for item in told.neighbours]
-    assert similarities == sorted(similarities, reverse=True)
+    assert told.neighbours[0].distance == pytest.approx(0, abs=1e-5)
+    distances = [item.distance for item in told.neighbours]
+    assert distances == sorted(distances)
+
+
+def test_neighbours_equal_brute_force_over_pairs(fitted, queries):
+    """The fused distance to a reference is the score with that reference as the only neighbour, above a twin's."""
+    told = fitted.explain(queries[3], neighbours=len(fitted.references_), nodes=False)
+    scorer, query = fitted.scorer_, fitted._queries(queries[3])
+    pairs = {}
+    for channel in scorer.channels:
+        rows = channel.encode(query)
+        pairs[channel.name] = np.array([
+            channel.compare(rows, channel.references[place : place + 1])[0, 0] / channel._units[place]
+            for place in range(len(fitted.references_))
+        ])  # fmt: skip
+    scores = scorer.fusion.scores(pairs) - scorer.fusion.scores({name: np.zeros(1) for name in pairs})
+    by_id = dict(zip(fitted.references_.graphs.ids, scores, strict=True))
+    for item in told.neighbours:
+        assert item.distance == pytest.approx(max(by_id[item.id], 0), abs=1e-5)
+    assert all(0 <= value <= 1 for item in told.neighbours for value in item.families.values())
+
+
+def test_shares_are_percent_of_what_raises_the_score(fitted, queries):
+    told = fitted.explain(queries[-1], nodes=False)
+    assert sum(told.shares.values()) == pytest.approx(100)
+    assert list(told.shares.values()) == sorted(told.shares.values(), reverse=True)
+
+
+def test_one_cause_is_one_sentence():
+    rings = canonical_graph_set([8] * 12, *_rings(12, 8))
+    clique = canonical_graph_set([8], *zip(*[(i, j) for i in range(8) for j in range(i)], strict=True), ids=["clique"])
+    told = GLASS().fit(rings).explain(clique, nodes=False)
+    sentences = [text for text in told.reasons if "triangles" in text or "4-cycles" in text or "clustering" in text]
+    assert len(sentences) == 1
+    assert len(told.reasons) <= 4  # size, degrees, cycles, connectivity
+
+
+def _rings(count, size):
+    nodes = np.arange(count * size)
+    return nodes, np.where((nodes + 1) % size == 0, nodes + 1 - size, nodes + 1)
 
 
 def test_a_negative_number_of_neighbours_is_refused(fitted, normals):
@@ -35,7 +74,7 @@ def test_a_negative_number_of_neighbours_is_refused(fitted, normals):
 def test_fields_say_higher_lower_or_usual(fitted, queries):
     told = fitted.explain(queries[0], nodes=False)
     assert len({field.name for field in told.fields}) == len(told.fields)
-    order = [("as usual" in field.words, -abs(field.deviation)) for field in told.fields]
+    order = [("as usual" in field.words, not field.unseen, -abs(field.deviation)) for field in told.fields]
     assert order == sorted(order)
     for field in told.fields:
         above, below = field.value > field.reference_high, field.value < field.reference_low
@@ -63,7 +102,7 @@ def test_deleting_the_top_nodes_lowers_the_score_more_than_deleting_random_ones(
 
     rng = np.random.default_rng(0)
     paths = concatenate(chain_with_clique(int(n), 0, f"path {i}") for i, n in enumerate(rng.integers(12, 24, 40)))
-    detector = GLASS(epochs=3).fit(paths)
+    detector = GLASS().fit(paths)
     top_drop, random_drop = [], []
     for length in (16, 18, 20):
         planted = chain_with_clique(length, 5, "planted")

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphglass import GLASS
-from graphglass.channels.codes import SphereChannel
+from graphglass.channels.codes import CodeChannel
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError, MissingExtraError
 
@@ -21,14 +21,20 @@ CHUNK, SAMPLE = 30, 50
 
 @pytest.fixture(scope="module", params=["default", "paper"])
 def small(request, normals):
-    return GLASS(request.param, epochs=1).fit(normals)
+    return GLASS().fit(normals) if request.param == "default" else GLASS("paper", epochs=1).fit(normals)
+
+
+@pytest.fixture(scope="module")
+def indexed(normals):
+    """A detector with codes to index."""
+    return GLASS("paper", epochs=1).fit(normals)
 
 
 @pytest.fixture
 def bounds(monkeypatch):
     for name, value in {"SAMPLE": SAMPLE, "CHUNK": CHUNK}.items():
         monkeypatch.setattr(f"graphglass.detector.large_references.{name}", value)
-    monkeypatch.setattr("graphglass.detector.reference_detector.SAMPLE", SAMPLE)
+    monkeypatch.setattr("graphglass.detector.glass.SAMPLE", SAMPLE)
     return monkeypatch
 
 
@@ -44,7 +50,7 @@ def many(mutag):
 
 
 def spherical(detector):
-    return [channel for channel in detector.scorer_.channels if isinstance(channel, SphereChannel)]
+    return [channel for channel in detector.scorer_.channels if isinstance(channel, CodeChannel)]
 
 
 def test_spherical_channels_measure_against_every_reference(small, many, queries, bounds):
@@ -52,37 +58,37 @@ def test_spherical_channels_measure_against_every_reference(small, many, queries
     exact = small.with_references(many)
     bounds.setattr("graphglass.detector.large_references.SAMPLE", SAMPLE)
     bounds.setattr("graphglass.detector.large_references.CHUNK", CHUNK)
-    bounds.setattr("graphglass.detector.reference_detector.SAMPLE", SAMPLE)
+    bounds.setattr("graphglass.detector.glass.SAMPLE", SAMPLE)
     large = small.with_references(many)
     assert (exact.scorer_.large, exact.scorer_.reference_count) == (None, 100)
     assert large.scorer_.reference_count == 100
     assert len(large.references_) == len(large.decision_scores_) == len(large.labels_) == SAMPLE
     places = large.scorer_.large.places
     assert large.references_.graphs.ids == tuple(many.ids[i] for i in places)
-    evidence = exact._evidence(queries)
+    measured = exact._queries(queries)
     for mine, theirs in zip(spherical(large), spherical(exact), strict=True):
         # Graph codes of a part may differ from those of the whole in their last digits.
-        assert np.allclose(mine.distances(evidence)[0], theirs.distances(evidence)[0], atol=1e-6)
-        assert np.allclose(mine.leave_one_out(), theirs.leave_one_out()[places], atol=1e-6)
+        assert np.allclose(mine.distances(mine.encode(measured)), theirs.distances(mine.encode(measured)), atol=1e-6)
+        assert np.allclose(mine.left_out, theirs.left_out[places], atol=1e-6)
 
 
 def test_other_channels_and_the_weights_are_those_of_the_sample(small, many, queries, bounds):
     large = small.with_references(many)
     bounds.undo()
     sampled = small.with_references(many[large.scorer_.large.places])
-    evidence = large._evidence(queries)
+    measured = large._queries(queries)
     for mine, theirs in zip(large.scorer_.channels, sampled.scorer_.channels, strict=True):
-        if not isinstance(mine, SphereChannel):
-            assert np.array_equal(mine.distances(evidence)[0], theirs.distances(evidence)[0])
-            assert np.array_equal(mine.leave_one_out(), theirs.leave_one_out())
+        if not isinstance(mine, CodeChannel):
+            assert np.array_equal(mine.distances(mine.encode(measured)), theirs.distances(theirs.encode(measured)))
+            assert np.array_equal(mine.left_out, theirs.left_out)
     for name, weight in large.scorer_.fusion.weights.items():
         assert weight == pytest.approx(sampled.scorer_.fusion.weights[name], rel=1e-4)
 
 
 def test_fitting_and_adding_past_the_bound_index_as_well(normals, many, bounds):
-    fitted = GLASS(epochs=1).fit(many)
+    fitted = GLASS().fit(many)
     assert fitted.scorer_.reference_count == 100
-    grown = GLASS(epochs=1).fit(normals).add_references(many[60:100])
+    grown = GLASS().fit(normals).add_references(many[60:100])
     assert grown.scorer_.reference_count == 80
     assert len(grown.references_) == SAMPLE
 
@@ -116,14 +122,17 @@ def test_a_saved_index_is_mapped_covered_by_the_manifest_and_on_the_card(small, 
     loaded.save(tmp_path / "model")  # onto itself
     assert {path.name for path in (tmp_path / "model").glob("index_*")} == set(stored.values())
     card = CliRunner().invoke(app, ["info", str(tmp_path / "model")], catch_exceptions=False).output
-    assert f"{kind}, {'exact' if kind == 'flat' else 'recall@'}" in card
-    assert f"{SAMPLE} references stand for all" in card
+    if stored:
+        assert f"{kind}, {'exact' if kind == 'flat' else 'recall@'}" in card
+        assert f"{SAMPLE} references stand for all" in card
+    else:
+        assert f"{SAMPLE} of 100 references" in card
 
 
 def test_a_small_set_has_no_index(small, many, tmp_path):
     small.with_references(many).save(tmp_path / "model")
     assert not list((tmp_path / "model").glob("index_*"))
-    assert "index" not in json.loads(next((tmp_path / "model").glob("detector-*.json")).read_text())
+    assert "large" not in json.loads(next((tmp_path / "model").glob("detector-*.json")).read_text())
 
 
 def test_single_references_of_a_large_set_stay(small, many, queries, bounds):
@@ -135,8 +144,8 @@ def test_single_references_of_a_large_set_stay(small, many, queries, bounds):
 
 
 @pytest.fixture
-def saved(small, many, approximate, tmp_path):
-    small.with_references(many).save(tmp_path / "model")
+def saved(indexed, many, approximate, tmp_path):
+    indexed.with_references(many).save(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -158,8 +167,8 @@ def test_a_truncated_or_altered_index_is_refused(saved):
         GLASS.load(saved)
 
 
-def test_the_index_of_another_model_is_refused(saved, small, many, tmp_path):
-    small.with_references(many[:80]).save(tmp_path / "other")
+def test_the_index_of_another_model_is_refused(saved, indexed, many, tmp_path):
+    indexed.with_references(many[:80]).save(tmp_path / "other")
     other, file = index_file(tmp_path / "other"), index_file(saved)
     shutil.copy(other, file)
     with pytest.raises(ArtifactError, match="is not what was saved"):
@@ -173,12 +182,12 @@ def test_the_index_of_another_model_is_refused(saved, small, many, tmp_path):
         GLASS.load(saved)
 
 
-def test_without_faiss_the_extra_is_named(saved, small, many, monkeypatch):
+def test_without_faiss_the_extra_is_named(saved, indexed, many, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtraError, match=r"An index of 100 references needs .*graphglass\[index\]"):
         GLASS.load(saved)
     with pytest.raises(MissingExtraError, match=r"graphglass\[index\]"):
-        small.with_references(many)
+        indexed.with_references(many)
 
 
 def test_an_index_behind_a_url_is_fetched_once(saved, queries, tmp_path, monkeypatch):

@@ -20,10 +20,11 @@ def test_saved_and_loaded_is_the_same_detector(fitted, saved, queries):
     assert np.allclose(loaded.decision_function(queries), fitted.decision_function(queries), atol=1e-6)
     assert np.array_equal(loaded.p_values(queries), fitted.p_values(queries))
     assert loaded.threshold_ == fitted.threshold_
-    assert loaded.encoder_fingerprint() == fitted.encoder_fingerprint()
-    assert loaded.training_hashes() == fitted.training_hashes()
     assert loaded.get_params() == fitted.get_params()
-    assert loaded.history_ == fitted.history_
+    if fitted.preset == "paper":
+        assert loaded.encoder_fingerprint() == fitted.encoder_fingerprint()
+        assert loaded.training_hashes() == fitted.training_hashes()
+        assert loaded.embedder_.graph.history == fitted.embedder_.graph.history
     assert loaded.explain(queries[0]).neighbours == fitted.explain(queries[0]).neighbours
 
 
@@ -42,7 +43,9 @@ def test_mixed_references_survive(fitted, tmp_path, queries):
     assert np.allclose(loaded.decision_function(queries), zero_shot.decision_function(queries), atol=1e-6)
 
 
-def test_another_text_encoder_is_refused(saved):
+def test_another_text_encoder_is_refused(saved, fitted):
+    if fitted.preset == "default":
+        return  # no text encoder
     with pytest.raises(ArtifactError, match="was made with text encoder numeric"):
         GLASS.load(saved, encoder=NumericEncoder(dimension=512))
 
@@ -62,7 +65,7 @@ def test_every_file_is_checked(saved):
 
 def test_a_missing_part_is_an_incomplete_detector(saved):
     body = json.loads((saved / MANIFEST).read_text())
-    del body["files"]["training"]
+    del body["files"]["reference_names"]
     (saved / MANIFEST).write_text(json.dumps(body))
     with pytest.raises(ArtifactError, match="not a complete detector"):
         GLASS.load(saved)

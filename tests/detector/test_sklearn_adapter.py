@@ -35,7 +35,7 @@ def test_signs_are_opposite(fitted, queries):
 
 
 def test_fit_in_scikit_learn_style(normals, queries):
-    adapter = clone(GLASSOutlierDetector(GLASS(epochs=1))).fit(normals)
+    adapter = clone(GLASSOutlierDetector(GLASS())).fit(normals)
     assert adapter.predict(queries).shape == (len(queries),)
     assert set(adapter.fit_predict(normals)) == {-1, 1}
 

@@ -25,7 +25,7 @@ def limits():
 def model(tmp_path_factory, normals):
     """A saved model over graphs without labels, so that plain node-link records can be sent."""
     path = tmp_path_factory.mktemp("serve") / "model"
-    GLASS(epochs=1).fit(normals.structure_only()).save(path)
+    GLASS().fit(normals.structure_only()).save(path)
     return path
 
 

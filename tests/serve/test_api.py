@@ -204,7 +204,7 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
     from graphglass.privacy.summary_detector import SummaryDetector
 
     public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
-    model = GLASS(epochs=1).fit(public)
+    model = GLASS("paper", epochs=1).fit(public)
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=4, delta=1e-5)
     private = private[private.sizes > 3]  # a single node is the same graph everywhere

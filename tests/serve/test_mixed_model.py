@@ -14,7 +14,7 @@ from graphglass.serve.service import Service
 def mixed(normals, make_graphs, tmp_path_factory):
     """Saved after training on labelled molecules and on graphs with attributes."""
     path = tmp_path_factory.mktemp("mixed") / "model"
-    GLASS(epochs=1).fit({"mol": normals, "other": make_graphs(12, seed=4, attributes=2)}).save(path)
+    GLASS().fit({"mol": normals, "other": make_graphs(12, seed=4, attributes=2)}).save(path)
     return path
 
 

@@ -105,7 +105,7 @@ def tuned_scores(
             evidence, codes={**evidence.codes, **{f"text:{size}": prefix_slice(rows, size) for size in slices}}
         )
 
-    scorer = ReferenceScorer.fit(retold(known), detector.settings_, slices)
+    scorer = ReferenceScorer.fit(retold(known), detector.settings(), slices)
     return scorer.scores(retold(asked))
 
 

@@ -111,9 +111,10 @@ def configuration(detector: Detector) -> dict[str, Any]:
     """The settings a detector was built with, presets resolved, as JSON values; the seed belongs to the cell."""
     reader = getattr(detector, "get_params", None)
     settings = dict(reader()) if reader is not None else {}
-    resolver = getattr(detector, "resolved", None)  # GLASS: what its preset stands for today
+    resolver = getattr(detector, "settings", None)  # GLASS: what its preset stands for today
     if resolver is not None:
-        settings |= asdict(resolver())
+        chosen = resolver()
+        settings |= {"family_weights": dict(FAMILY_WEIGHTS)} if chosen is None else asdict(chosen)
     return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
 
 

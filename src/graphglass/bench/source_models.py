@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 import graphglass
+from graphglass.detector.paper_training import prepare
 from graphglass.errors import ArtifactError, BenchError
 from graphglass.graphs import GraphSet
 from graphglass.storage.cache_folder import cache_root
@@ -47,7 +48,10 @@ class SourceEncoders:
 
     def fit(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
         """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known."""
-        domains = detector.domains(dict(sources))
+        settings = detector.settings()
+        if settings is None:
+            return detector.fit(dict(sources))
+        domains = prepare(dict(sources), settings, detector.domain)
         return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains))
 
     def fit_encoder(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
@@ -82,7 +86,7 @@ class SourceEncoders:
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
                 fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=True)
-                trained = fitted.embedder_.graph
+                trained = fitted._embedder().graph
                 documents = {"identity": key, "encoder_settings": trained.to_json()}
                 save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)
                 shutil.rmtree(unfinished, ignore_errors=True)

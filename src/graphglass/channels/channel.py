@@ -1,35 +1,113 @@
-"""What a scoring channel is: one way to compare a graph with the normal references."""
+"""What a channel is: one way to compare a graph with the normal references."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.nearest_references import left_out_means, nearest_means, neighbourhood
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 
+Rows = Any  # graphs as a channel reads them: has a length and can be sliced
+State = dict[str, NDArray[Any]]
 
-class Channel(Protocol):
-    """Fits on the references alone, then gives every query a distance to them.
 
-    A query's distance never depends on the other queries. State is plain arrays, so that a model saves without pickle.
+class Channel(ABC):
+    """Encodes graphs to rows and compares rows; a graph's distance is the mean to its k nearest references.
+
+    A subclass defines what it learns from the references (:meth:`learn`), how graphs become rows (:meth:`encode`) and
+    how far apart two rows are (:meth:`compare`). A query's distance never depends on the other queries.
+
+    Parameters
+    ----------
+    name : str
+        ``family`` or ``family:member``.
+    spread : float
+        Sets k, see :func:`~graphglass.channels.nearest_references.neighbourhood`.
+    locality : float
+        Power of the references' local scale that distances are divided by, see
+        :func:`~graphglass.channels.nearest_references.local_units`.
+
+    Attributes
+    ----------
+    references : rows of the references, None before `fit` and where the references lack what the channel reads
+    left_out : float64 (references,)
+        Distance of every reference to the others (eq:loo_score).
     """
 
-    name: str
-    k: int
+    def __init__(self, name: str, *, spread: float, locality: float) -> None:
+        self.name, self.spread, self.locality = name, spread, locality
+        self.references: Rows = None
+        self.left_out, self._units = np.zeros(0), np.ones(0)
+
+    @abstractmethod
+    def learn(self, references: ProfiledGraphs) -> Rows | None:
+        """Learn what encoding depends on; the references' rows, None if they lack what the channel reads."""
+
+    @abstractmethod
+    def encode(self, graphs: ProfiledGraphs) -> Rows:
+        """Rows of graphs that carry what the references carry."""
+
+    @abstractmethod
+    def compare(self, rows: Rows, others: Rows) -> NDArray[np.float64]:
+        """Distances, (rows, others)."""
+
+    @abstractmethod
+    def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A distance as a similarity between 0 and 1, for people."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """What `learn` found and the references' rows, as plain arrays."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """The inverse of `state`."""
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the references carry what this channel reads."""
+        return self.references is not None
+
+    @property
+    def family(self) -> str:
+        return self.name.partition(":")[0]
+
+    @property
+    def k(self) -> int:
+        """Neighbours averaged."""
+        return neighbourhood(len(self._units), self.spread)
 
     def fit(self, references: ProfiledGraphs) -> None:
-        """Remember the references."""
+        """Remember the references and how far they lie from each other."""
+        self.references = self.learn(references)
+        self._units = np.ones(len(references))
+        self.left_out = np.zeros(len(references))
+        if self.references is not None:
+            rows = self.references
+            self.left_out, self._units = left_out_means(
+                lambda first, last: self.compare(rows[first:last], rows), self.k, self.locality, len(references)
+            )
 
-    def distances(self, queries: ProfiledGraphs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Mean distance to the k nearest references, (n,), and their indices, (n, k'), nearest first."""
+    def distances(self, rows: Rows) -> NDArray[np.float64]:
+        """Mean distance of every row to its k nearest references, (rows,)."""
+        known = self.references
+        return nearest_means(lambda first, last: self.compare(rows[first:last], known), len(rows), self.k, self._units)
 
-    def leave_one_out(self) -> NDArray[np.float64]:
-        """The same distance of every reference to the others, (references,) (eq:loo_score)."""
+    def to_each_reference(self, rows: Rows) -> NDArray[np.float64]:
+        """Distance of every row to every reference in the units of :meth:`distances`, (rows, references)."""
+        return self.compare(rows, self.references) / self._units
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Everything `fit` learned, as plain arrays."""
+    def saved(self) -> State:
+        """Everything `fit` learned; a channel without data saves nothing."""
+        return {"left_out": self.left_out, "units": self._units, **self.state()} if self.has_data else {}
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """The inverse of `state`."""
+    def load(self, saved: State, references: ProfiledGraphs) -> None:
+        """The inverse of :meth:`saved`."""
+        self.left_out, self._units = np.zeros(len(references)), np.ones(len(references))
+        if saved:
+            self.left_out, self._units = saved["left_out"], saved["units"]
+            self.restore(saved)

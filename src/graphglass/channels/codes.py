@@ -2,73 +2,87 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.channel import Channel, State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.sphere.neighbours import mean_distance, nearest
 from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.sphere.vmf import kde_score
 
 
-class SphereChannel:
+class CodeChannel(Channel):
     """Mean cosine distance to the k nearest references in one code, such as ``graph:64`` (eq:knn_distance).
 
     Attributes
     ----------
-    rows : float32 (references, dimension)
+    references : float32 (references, dimension)
         Codes of the references, or of a sample of them beside an index of all.
     index : ReferenceIndex or None
     places : int64 (rows,) or None
-        Where each row stands among the references of the index.
+        The row of each sampled reference in the index.
     """
 
     def __init__(self, name: str, k: int = 5) -> None:
-        self.name = name
-        self.k = k
-        self.rows = np.zeros((0, 1), np.float32)
+        super().__init__(name, spread=1.0, locality=0.0)
+        self._k = k
         self.index: ReferenceIndex | None = None
         self.places: NDArray[np.int64] | None = None
 
+    @property
+    def k(self) -> int:
+        return self._k
+
     def fit(self, references: ProfiledGraphs) -> None:
-        self.rows = references.codes[self.name]
+        rows = self.references = self.learn(references)
+        self._units = np.ones(len(rows))
+        self.left_out = mean_distance(nearest(rows, rows, self.k, exclude_self=True)[0])
 
     def search_in(self, index: ReferenceIndex, places: NDArray[np.int64]) -> None:
         """Measure against all references of an index, of which the fitted ones are a sample."""
         self.index, self.places = index, places
+        self.left_out = mean_distance(index.nearest(self.references, self.k, exclude=places)[0])
 
-    def distances(self, queries: ProfiledGraphs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        rows = queries.codes[self.name]
+    def learn(self, references: ProfiledGraphs) -> NDArray[np.float32]:
+        return self.encode(references)
+
+    def encode(self, graphs: ProfiledGraphs) -> NDArray[np.float32]:
+        return graphs.codes[self.name]
+
+    def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
+        return np.maximum(0.0, 1.0 - np.einsum("nd,md->nm", rows, others, dtype=np.float64))
+
+    def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.clip(1 - distances / 2, 0, 1)
+
+    def distances(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         if self.index is None:
-            similarities, indices = nearest(rows, self.rows, self.k)
-        else:
-            similarities, indices = self.index.nearest(rows, self.k)
-        return mean_distance(similarities), indices
+            return mean_distance(nearest(rows, self.references, self.k)[0])
+        return mean_distance(self.index.nearest(rows, self.k)[0])
 
-    def leave_one_out(self) -> NDArray[np.float64]:
-        if self.index is None:
-            return mean_distance(nearest(self.rows, self.rows, self.k, exclude_self=True)[0])
-        return mean_distance(self.index.nearest(self.rows, self.k, exclude=self.places)[0])
+    def state(self) -> State:
+        return {}  # the codes are stored with the references
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {"rows": self.rows}
+    def restore(self, state: State) -> None:
+        pass
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        self.rows = state["rows"]
+    def load(self, saved: State, references: ProfiledGraphs) -> None:
+        super().load(saved, references)
+        self.references = self.encode(references)
 
 
-class DensityChannel(SphereChannel):
+class DensityChannel(CodeChannel):
     """Negative log vMF kernel density in one code (eq:vmfkde)."""
 
     def __init__(self, name: str, concentration: float) -> None:
         super().__init__(name, k=1)
         self.concentration = concentration
 
-    def distances(self, queries: ProfiledGraphs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        rows = queries.codes[self.name]
-        return kde_score(rows, self.rows, self.concentration), nearest(rows, self.rows, 1)[1]
+    def fit(self, references: ProfiledGraphs) -> None:
+        rows = self.references = self.learn(references)
+        self._units = np.ones(len(rows))
+        self.left_out = kde_score(rows, rows, self.concentration, exclude_self=True)
 
-    def leave_one_out(self) -> NDArray[np.float64]:
-        return kde_score(self.rows, self.rows, self.concentration, exclude_self=True)
+    def distances(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        return kde_score(rows, self.references, self.concentration)

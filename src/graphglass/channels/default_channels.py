@@ -1,4 +1,4 @@
-"""The channels of the default preset and what each weighs."""
+"""The channels of the default preset and their weights."""
 
 from __future__ import annotations
 
@@ -8,55 +8,45 @@ from graphglass.channels.channel import Channel
 from graphglass.channels.patterns.pattern_channel import PatternChannel
 from graphglass.channels.patterns.starts import ContrastStart, LabelStart, LengthStart, ShapeStart
 from graphglass.channels.tables.attribute_values import AttributeMap
+from graphglass.channels.tables.composition import CompositionMap
 from graphglass.channels.tables.feature_maps import SizeMap, StructureMap
-from graphglass.channels.tables.geometry import InvariantMap
-from graphglass.channels.tables.propagation import PropagatedMap
+from graphglass.channels.tables.geometry import GeometryMap
+from graphglass.channels.tables.neighbour_means import NeighbourMeansMap
 from graphglass.channels.tables.table_channel import TableChannel
 
-# One weight per kind of evidence, shared equally by the channels of that kind that the references can feed.
+# One weight per family, shared equally by its channels that have data.
 FAMILY_WEIGHTS: Mapping[str, float] = {
-    "pattern": 3.0,
-    "size": 1.0,
-    "structure": 0.5,
-    "direction": 0.5,
-    "geometry": 0.5,
+    "patterns": 3.0,
+    "composition": 1.0,
     "attributes": 1.0,
-    "graph": 0.1,
-    "text": 0.1,
+    "size": 0.5,
+    "structure": 0.5,
+    "surroundings": 0.5,
+    "geometry": 0.5,
 }
 
 
-def training_free_channels() -> list[Channel]:
-    """Neighbourhood patterns under several names of nodes and edges, and five tables of features."""
+def default_channels() -> list[Channel]:
+    """Neighbourhood patterns under several names of nodes and edges, and six tables of features."""
     return [
-        PatternChannel("pattern:labels", LabelStart()),
-        PatternChannel("pattern:shape", ShapeStart()),
-        PatternChannel("pattern:lengths", LengthStart(6)),
-        PatternChannel("pattern:contrast", ContrastStart(5)),
-        TableChannel("size", SizeMap(), "euclidean", spread=2.0, locality=0.0),
-        TableChannel("structure", StructureMap(), "euclidean", spread=10.0, locality=0.5),
-        TableChannel("direction", PropagatedMap(), "whitened-cosine", spread=10.0, locality=0.5),
-        TableChannel("geometry", InvariantMap(), "whitened-cosine", spread=10.0, locality=0.5),
-        TableChannel("attributes", AttributeMap(), "euclidean", spread=10.0, locality=0.5),
+        PatternChannel("patterns:labels", LabelStart()),
+        PatternChannel("patterns:shape", ShapeStart()),
+        PatternChannel("patterns:lengths", LengthStart(6)),
+        PatternChannel("patterns:contrast", ContrastStart(5)),
+        TableChannel("composition", CompositionMap(), standardised=True),
+        TableChannel("size", SizeMap(), spread=2.0, locality=0.0),
+        TableChannel("structure", StructureMap()),
+        TableChannel("surroundings", NeighbourMeansMap(), whitened=True),
+        TableChannel("geometry", GeometryMap(), whitened=True),
+        TableChannel("attributes", AttributeMap(), standardised=True),
     ]
 
 
-def default_channels(sphere: Sequence[Channel]) -> list[Channel]:
-    """The spherical channels of the paper and the training-free ones."""
-    return [*sphere, *training_free_channels()]
-
-
 def default_weights(channels: Sequence[Channel]) -> dict[str, float]:
-    """What each fitted channel weighs; a channel whose references lack what it reads weighs nothing. They sum to 1."""
-    heard = [channel.name for channel in channels if not getattr(channel, "silent", False)]
-    sizes: dict[str, int] = {}
-    for name in heard:
-        sizes[family(name)] = sizes.get(family(name), 0) + 1
-    total = sum(FAMILY_WEIGHTS[kind] for kind in sizes)
-    shares = {name: FAMILY_WEIGHTS[family(name)] / sizes[family(name)] / total for name in heard}
-    return {channel.name: shares.get(channel.name, 0.0) for channel in channels}
-
-
-def family(name: str) -> str:
-    """The kind of evidence a channel weighs: the part of its name before the colon."""
-    return name.partition(":")[0]
+    """The weight of every fitted channel that has data. They sum to 1."""
+    present = [channel for channel in channels if channel.has_data]
+    families = [channel.family for channel in present]
+    total = sum(FAMILY_WEIGHTS[family] for family in set(families))
+    return {
+        channel.name: FAMILY_WEIGHTS[channel.family] / families.count(channel.family) / total for channel in present
+    }

@@ -1,109 +1,108 @@
-"""Many channels, one score: each distance is centred and scaled by its leave-one-out law, then weighted."""
+"""Many channels, one score: each distance is centred and scaled by its leave-one-out distribution, then combined."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+# Between a weighted mean (0) and the maximum (infinity): one extreme channel raises the score even when the others are
+# normal, and several mild deviations still add up.
+SHARPNESS = 0.7
 # Times the mean distance, over the number of references: what the deviation of a small set may have missed.
 UNKNOWN = 2.4
-FEWEST = 32  # references whose farthest tells how far normal graphs reach
 ROUNDING = 1e-7  # distances between equal codes in single precision
+
+Distances = Mapping[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """score = sum_c weight_c * z_c with z_c = (distance_c - centre_c) / scale_c; the summands are the contributions.
+    """How the distances of a graph become one score; z_c = (distance_c - centre_c) / scale_c.
 
-    With ``bounded`` a channel adds weight_c * arsinh(z_c): linear near the references, logarithmic far from them, so
-    that one channel with a heavy tail cannot outvote the others. Past the farthest reference, whose z is
-    ``farthest_c``, it adds weight_c * (z_c - farthest_c) as well: what no normal graph comes near to is heard however
-    many channels are silent about it. Channels without an entry in ``farthest`` stay bounded.
+    With a sharpness p the score is ``log(sum_c weight_c exp(p arsinh z_c)) / p``: 0 for a graph that lies as far from
+    the references in every channel as they lie from each other. Without one it is ``sum_c weight_c z_c``, the paper's
+    weighted distances (eq:fixedscore).
+
+    Attributes
+    ----------
+    weights : mapping channel -> float
+        With a sharpness they sum to 1.
+    centres, scales : mapping channel -> float
+    sharpness : float or None
     """
 
     weights: Mapping[str, float]
     centres: Mapping[str, float]
     scales: Mapping[str, float]
-    bounded: bool = False
-    farthest: Mapping[str, float] = field(default_factory=dict)
+    sharpness: float | None = None
 
     @classmethod
     def weighted(cls, weights: Mapping[str, float]) -> Fusion:
         """Plain weighted distances, as in eq:fixedscore."""
         return cls(dict(weights), dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 1.0))
 
-    def contributions(self, distances: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-        """What each channel adds to the score of every query."""
-        return {
-            name: self.weights[name] * self._evidence(z, self.farthest.get(name, np.inf))
-            for name, z in self._units(distances).items()
-        }
+    def scores(self, distances: Distances) -> NDArray[np.float64]:
+        """The score of every graph."""
+        total = self._total(self._summands(distances))
+        return total if self.sharpness is None else np.log1p(total) / self.sharpness
 
-    def left_out_contributions(self, left_out: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-        """The same for every reference against the others: the farthest is then measured from the next farthest."""
-        parts = {}
-        for name, z in self._units(left_out).items():
-            others = np.full(len(z), self.farthest.get(name, np.inf))
-            if name in self.farthest:
-                others[np.argmax(z)] = np.partition(z, -2)[-2]
-            parts[name] = self.weights[name] * self._evidence(z, others)
-        return parts
+    def contributions(self, distances: Distances) -> dict[str, NDArray[np.float64]]:
+        """What each channel adds to the score; they sum to it, and a channel at its centre adds nothing.
 
-    def _units(self, distances: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-        return {name: (distances[name] - self.centres[name]) / self.scales[name] for name in self.weights}
+        With a sharpness the score is a concave function of a sum; every channel gets its share of that sum.
+        """
+        summands = self._summands(distances)
+        if self.sharpness is None:
+            return summands
+        total = self._total(summands)
+        slope = np.ones_like(total)  # log(1 + x) / x, 1 at 0
+        np.divide(np.log1p(total), total, out=slope, where=np.abs(total) > 1e-12)
+        return {name: value * slope / self.sharpness for name, value in summands.items()}
 
-    def _evidence(self, z: NDArray[np.float64], farthest: float | NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.arcsinh(z) + np.maximum(z - farthest, 0) if self.bounded else z
+    def _summands(self, distances: Distances) -> dict[str, NDArray[np.float64]]:
+        units = {name: (distances[name] - self.centres[name]) / self.scales[name] for name in self.weights}
+        if self.sharpness is None:
+            return {name: self.weights[name] * z for name, z in units.items()}
+        return {name: self.weights[name] * np.expm1(self.sharpness * np.arcsinh(z)) for name, z in units.items()}
+
+    @staticmethod
+    def _total(summands: Distances) -> NDArray[np.float64]:
+        # In a fixed order, one by one, so that a graph has the same bits alone and among others: `np.sum` over a list
+        # adds in another order where there is one graph than where there are many.
+        first, *others = sorted(summands)
+        total = summands[first].copy()
+        for name in others:
+            total += summands[name]
+        return total
 
     def to_json(self) -> dict[str, Any]:
         return {
             "weights": dict(self.weights), "centres": dict(self.centres), "scales": dict(self.scales),
-            "bounded": self.bounded, "farthest": dict(self.farthest),
+            "sharpness": self.sharpness,
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Fusion:
-        return cls(
-            value["weights"],
-            value["centres"],
-            value["scales"],
-            bool(value.get("bounded", False)),
-            value.get("farthest", {}),
-        )
+        return cls(value["weights"], value["centres"], value["scales"], value["sharpness"])
 
 
-def fit_fusion(
-    left_out: Mapping[str, NDArray[np.float64]],
-    *,
-    weights: Mapping[str, float] | None = None,
-    bounded: bool = False,
-    open_ended: Collection[str] = (),
-) -> Fusion:
+def fit_fusion(left_out: Distances, weights: Mapping[str, float], sharpness: float | None = None) -> Fusion:
     """Calibrate every channel by the mean and deviation of its leave-one-out distances.
 
     Parameters
     ----------
     left_out : mapping channel -> (references,)
-    weights : mapping, optional
-        Equal weights if absent.
-    bounded : bool
+    weights : mapping channel -> float
+    sharpness : float or None
         See :class:`Fusion`.
-    open_ended : collection of str
-        Bounded channels that count in full past the farthest reference, given at least :data:`FEWEST` references.
     """
-    shares = weights or dict.fromkeys(left_out, 1 / len(left_out))
     centres = {name: float(values.mean()) for name, values in left_out.items()}
-    scales = {name: _deviation(values, careful=bounded) for name, values in left_out.items()}
-    farthest = {
-        name: float((left_out[name].max() - centres[name]) / scales[name])
-        for name in open_ended
-        if len(left_out[name]) >= FEWEST
-    }
-    return Fusion(dict(shares), centres, scales, bounded, farthest)
+    scales = {name: _deviation(values, careful=sharpness is not None) for name, values in left_out.items()}
+    return Fusion(dict(weights), centres, scales, sharpness)
 
 
 def _deviation(values: NDArray[np.float64], *, careful: bool) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 BLOCK = 64  # queries per block of the distance matrix: one that stays near the processor's cache
 KEPT = 4096  # references whose distances to each other stay in memory for the second pass
-SETTLED = 64  # references at which half of the locality asked for is used
+HALF_LOCAL = 64  # references at which half of the locality asked for is used
 
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
 
@@ -23,22 +23,18 @@ def neighbourhood(references: int, spread: float) -> int:
     return max(1, round(references**0.5 / spread))
 
 
-def nearest_means(
-    metric: Metric, count: int, k: int, units: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Mean distance of ``count`` queries to their k nearest references, and which those are, nearest first.
+def nearest_means(metric: Metric, count: int, k: int, units: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean distance of ``count`` queries to their k nearest references, (count,).
 
     ``units[r]`` divides every distance to reference ``r``, so that a reference in a sparse region is as close to its
     surroundings as one in a dense region. With fewer than k references all of them count.
     """
     k = min(k, len(units))
     means = np.empty(count)
-    chosen = np.empty((count, k), np.int64)
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        block = metric(first, last) / units  # (rows, references)
-        means[first:last], chosen[first:last] = smallest(block, k)
-    return means, chosen
+        means[first:last] = _smallest(metric(first, last) / units, k)
+    return means
 
 
 def left_out_means(
@@ -47,7 +43,7 @@ def left_out_means(
     """The same mean for every reference against the others (eq:loo_score), and the units they are measured in.
 
     The units are the references' own local scales to the power ``locality``, less of it the fewer references there
-    are: the distance to one neighbour among eight says little about a region. A single reference has no others: 0.
+    are: the distance to one neighbour among eight is a poor estimate of a region. A single reference has no others: 0.
     """
     units = np.ones(count)
     if count < 2:
@@ -64,27 +60,22 @@ def left_out_means(
                 kept[first] = block
             others = block / units
             others[np.arange(last - first), np.arange(first, last)] = np.inf
-            out[first:last] = smallest(others, k)[0]
+            out[first:last] = _smallest(others, k)
         return out
 
     plain = means()
     if locality == 0:
         return plain, units
-    units = local_units(plain, locality * count / (count + SETTLED))
+    units = local_units(plain, locality * count / (count + HALF_LOCAL))
     return means(), units
 
 
-def smallest(block: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Mean of the k smallest entries of every row and their columns in order; ties go to the lower column."""
-    columns = block.shape[1]
-    if k < columns:
-        bound = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
-        # argpartition may pick any of several equal entries; the mask keeps the choice independent of its history.
-        candidates = np.where(block <= bound, block, np.inf)
-        order = np.argsort(candidates, axis=1, kind="stable")[:, :k]
-    else:
-        order = np.argsort(block, axis=1, kind="stable")
-    return np.take_along_axis(block, order, axis=1).mean(axis=1), order.astype(np.int64)
+def _smallest(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Mean of the k smallest entries of every row."""
+    if k == 1:
+        return block.min(axis=1)
+    # Sorted, so that the sum does not depend on how the row was partitioned.
+    return np.sort(np.partition(block, k - 1, axis=1)[:, :k], axis=1).mean(axis=1)
 
 
 def local_units(left_out: NDArray[np.float64], power: float) -> NDArray[np.float64]:
@@ -96,5 +87,4 @@ def local_units(left_out: NDArray[np.float64], power: float) -> NDArray[np.float
     middle = float(np.median(left_out)) if len(left_out) else 0.0
     if power == 0 or middle <= 0:
         return np.ones(len(left_out))
-    relative = left_out / middle
-    return np.maximum(relative, 0.1) ** power
+    return np.maximum(left_out / middle, 0.1) ** power

@@ -1,33 +1,34 @@
-"""ProfiledGraphs: what every scoring channel may read about a set of graphs."""
+"""Graphs beside everything a channel may read about them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet, concatenate
-from graphglass.structure.profile import StructureProfile, join_profiles
+from graphglass.structure.profile import StructureProfile, join_profiles, profile
 
 
 @dataclass(frozen=True, eq=False)
 class ProfiledGraphs:
-    """Graphs beside their structure and their unit-row codes, row for row.
+    """Graphs beside their structural profile and, under the paper preset, their codes on the sphere; row for row.
 
     Attributes
     ----------
     graphs : GraphSet
     profile : StructureProfile
     codes : mapping name -> float32 (graphs, dimension)
-        Embeddings on the sphere, such as ``graph:64`` and ``text:128``.
+        Unit rows such as ``graph:64`` and ``text:128``.
     """
 
     graphs: GraphSet
     profile: StructureProfile
-    codes: Mapping[str, NDArray[np.float32]]
+    codes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -38,12 +39,24 @@ class ProfiledGraphs:
         return ProfiledGraphs(self.graphs[key], self.profile[key], codes)
 
     def structure_only(self) -> ProfiledGraphs:
-        """The same evidence with node labels, attributes and edge labels left out; codes stay."""
+        """The same graphs without node labels, attributes and edge labels; codes stay."""
         return replace(self, graphs=self.graphs.structure_only())
+
+    @cached_property
+    def structure_table(self) -> NDArray[np.float64]:
+        """The structural columns of every graph, which two channels share."""
+        from graphglass.channels.tables.feature_maps import structure_table
+
+        return structure_table(self.profile)
+
+
+def measure_graphs(graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
+    """Graphs with their structure measured."""
+    return ProfiledGraphs(graphs, profile(graphs, progress=progress))
 
 
 def join_profiled(parts: Sequence[ProfiledGraphs]) -> ProfiledGraphs:
-    """ProfiledGraphs of several sets, one after another; graph ids must be unique."""
+    """Several sets, one after another; graph ids must be unique."""
     codes = {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes}
     structure = join_profiles([part.profile for part in parts])
     return ProfiledGraphs(concatenate([part.graphs for part in parts]), structure, codes)

@@ -26,31 +26,36 @@ def info(
     from graphglass.detector.glass import GLASS
 
     detector = GLASS.load(model)
+    embedder = detector.embedder_
+    history = () if embedder is None else embedder.graph.history.loss
     if plot is not None:
         from graphglass.report.charts import standalone_loss_curve
         from graphglass.storage.output_file import refuse_unless_writable, write_file
 
         refuse_unless_writable(plot, (".svg",))
-        write_file(plot, standalone_loss_curve(detector.history_.loss).encode())
-    references, history = detector.references_.graphs, detector.history_
+        write_file(plot, standalone_loss_curve(history).encode())
+    references, settings = detector.references_.graphs, detector.settings()
     facts = {
         "preset": detector.preset,
-        "scorer": detector.settings_.scorer,
-        "domain": detector.embedder_.domain,
-        "text encoder": detector.embedder_.text.fingerprint.name,
-        "slices": ", ".join(map(str, detector.embedder_.slices)),
         "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
         "references": detector.scorer_.reference_count,
         **index_facts(detector.scorer_),
         "reference nodes": references.node_count,
         "reference edges": references.edge_count,
-        "made from": f"{len(detector.training_hashes())} graphs",
-        "epochs": len(history),
-        "final loss": round(history.loss[-1], 6) if len(history) else None,
         "threshold": round(detector.threshold_, 6),
         "smallest p-value": round(1 / (len(references) + 1), 6),
-        "encoder fingerprint": detector.encoder_fingerprint(),
     }
+    if embedder is not None and settings is not None:
+        facts |= {
+            "scorer": settings.scorer,
+            "domain": embedder.domain,
+            "text encoder": embedder.text.fingerprint.name,
+            "slices": ", ".join(map(str, embedder.slices)),
+            "made from": f"{len(detector.training_hashes())} graphs",
+            "epochs": len(history),
+            "final loss": round(history[-1], 6) if history else None,
+            "encoder fingerprint": detector.encoder_fingerprint(),
+        }
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return
@@ -64,11 +69,14 @@ def index_facts(scorer: ReferenceScorer) -> dict[str, str]:
     if scorer.large is None:
         return {}
     kept = len(scorer.reference_scores)
+    sample = f"{kept} references stand for all in the other channels, the weights, calibration and explanations"
+    if not scorer.large.indexes:
+        return {"sample": f"{kept} of {scorer.large.count} references, drawn once, stand for all"}
     recalls = [index.recall for index in scorer.large.indexes.values()]
     first = next(iter(scorer.large.indexes.values()))
     k = next(channel.k for channel in scorer.channels if channel.name in scorer.large.indexes)
     found = "exact" if first.kind == "flat" else f"recall@{k} {min(recalls):.3f} to {max(recalls):.3f} by code"
     return {
         "index": f"{first.kind}, {found}; spherical channels search all references",
-        "sample": f"{kept} references stand for all in the other channels, the weights, calibration and explanations",
+        "sample": sample,
     }

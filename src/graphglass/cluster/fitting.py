@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.cluster.parts import input_files
 from graphglass.detector.glass import GLASS
-from graphglass.embedding.embedder import text_anchors
-from graphglass.embedding.encoders.text_encoder import load_encoder
-from graphglass.embedding.training.trainer import Domain
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.read import read_report
@@ -46,10 +44,11 @@ def fit_parts(
     complain : callable
         Told, in words, which records of a part were left out and why.
     """
-    settings = detector.resolved()
+    settings = detector.settings()
+    encoder = None if settings is None else settings.encoder
     files = [str(Path(name).absolute()) for name in input_files(sources)]
     prepared = client.gather(
-        client.map(_prepare, files, encoder=settings.encoder, domain=detector.domain, strict=strict, retries=2)
+        client.map(_prepare, files, encoder=encoder, domain=detector.domain, strict=strict, retries=2)
     )
     for _, left_out in prepared:
         if left_out is not None:
@@ -57,15 +56,17 @@ def fit_parts(
     found = [(file, part) for file, (part, _) in zip(files, prepared, strict=True) if part is not None]
     if not found:
         raise GraphError(f"No graph could be read from {', '.join(files[:3])}{', ...' if len(files) > 3 else ''}.")
-    whole = Domain(
-        concatenate(_told_apart([(file, part.graphs) for file, part in found])),
-        join_profiles([part.profile for _, part in found]),
-        np.concatenate([part.anchors for _, part in found]),
-    )
-    return detector.fit(whole, checkpoint=checkpoint, resume=resume)
+    graphs = concatenate(_told_apart([(file, part.graphs) for file, part in found]))
+    structure = join_profiles([part.profile for _, part in found])
+    if settings is None:
+        return detector.fit(ProfiledGraphs(graphs, structure))
+    from graphglass.embedding.training.trainer import Domain
+
+    anchors = np.concatenate([part.anchors for _, part in found])
+    return detector.fit(Domain(graphs, structure, anchors), checkpoint=checkpoint, resume=resume)
 
 
-def _prepare(source: str, encoder: str, domain: str, strict: bool) -> tuple[Domain | None, str | None]:
+def _prepare(source: str, encoder: str | None, domain: str, strict: bool) -> tuple[Any, str | None]:
     """On a worker: the graphs of one part, None if it has none, and what was left out."""
     try:
         result = read_report(source, strict=strict, cache=False)
@@ -75,6 +76,12 @@ def _prepare(source: str, encoder: str, domain: str, strict: bool) -> tuple[Doma
     if not len(result.graphs):
         return None, left_out
     graphs = result.graphs.without_labels()
+    if encoder is None:
+        return measure_graphs(graphs), left_out
+    from graphglass.embedding.embedder import text_anchors
+    from graphglass.embedding.encoders.text_encoder import load_encoder
+    from graphglass.embedding.training.trainer import Domain
+
     structure = profile(graphs)
     return Domain(graphs, structure, text_anchors(load_encoder(encoder), structure, domain)), left_out
 

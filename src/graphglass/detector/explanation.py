@@ -1,4 +1,4 @@
-"""Why a graph got its score: neighbours, channels, structure in words, and nodes."""
+"""Why a graph got its score: neighbours, shares of the score, reasons in words, and nodes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.graph_fields import Column, contents
-from graphglass.embedding.prompt.fields import FIELD_NAMES
-from graphglass.embedding.prompt.graphdp import graphdp
+from graphglass.detector.graph_fields import FieldDeviation, field_deviations, reasons
+from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first
 from graphglass.graphs.subgraphs import without_nodes
@@ -24,45 +24,55 @@ MOST_ENDS = 2_000_000  # nodes and edge ends of all smaller copies together: som
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A normal reference near the graph; similarity is the mean cosine over the spherical codes."""
+    """A normal reference near the graph.
 
-    id: str
-    similarity: float
-
-
-@dataclass(frozen=True)
-class FieldDeviation:
-    """One field, structural or of labels and attributes, beside its distribution over the references.
-
-    ``percentile`` is the share of references below the value, ties counted half; ``deviation`` the distance from their
-    median in robust standard deviations.
+    Attributes
+    ----------
+    id : str
+    distance : float
+        Fused distance: the channels, units and weights of the score. 0 for a twin.
+    similarity : float
+        Mean of ``families``.
+    families : mapping family -> float
+        Similarity between 0 and 1 in every family of channels.
     """
 
-    name: str
-    value: float
-    reference_median: float
-    reference_low: float
-    reference_high: float
-    percentile: float
-    deviation: float
-    words: str
-
-    @property
-    def usual(self) -> bool:
-        """Whether the value lies where nine in ten references do."""
-        return self.reference_low <= self.value <= self.reference_high
+    id: str
+    distance: float
+    similarity: float
+    families: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Everything known about one score. Contributions sum to it."""
+    """Everything known about one score.
+
+    Attributes
+    ----------
+    id : str
+    score, p_value : float
+    neighbours : tuple of Neighbour
+        Nearest first.
+    contributions : mapping channel -> float
+        They sum to the score.
+    shares : mapping family -> float
+        Percent of what raises the score, by family, largest first; they sum to 100 unless nothing raises it.
+    fields : tuple of FieldDeviation
+        Structural fields, and labels and attributes outside their usual range.
+    reasons : tuple of str
+        One sentence per cause that lies outside the usual range, the strongest first.
+    node_attribution : float64 (nodes,)
+    node_names : tuple of str
+    """
 
     id: str
     score: float
     p_value: float
     neighbours: tuple[Neighbour, ...]
     contributions: Mapping[str, float]
+    shares: Mapping[str, float]
     fields: tuple[FieldDeviation, ...]
+    reasons: tuple[str, ...]
     node_attribution: NDArray[np.float64]
     node_names: tuple[str, ...]
 
@@ -73,6 +83,8 @@ class Explanation:
             "p_value": self.p_value,
             "neighbours": [asdict(item) for item in self.neighbours],
             "contributions": dict(self.contributions),
+            "shares": dict(self.shares),
+            "reasons": list(self.reasons),
             "fields": [asdict(item) for item in self.fields],
             "nodes": [
                 {"node": name, "attribution": float(value)}
@@ -81,34 +93,59 @@ class Explanation:
         }
 
 
-def nearest_references(query: ProfiledGraphs, references: ProfiledGraphs, count: int) -> tuple[Neighbour, ...]:
-    """The references with the highest mean cosine over all spherical codes."""
-    similarity = np.mean([references.codes[name] @ rows[0] for name, rows in query.codes.items()], axis=0)
-    order = np.argsort(-similarity, kind="stable")[:count]
-    return tuple(Neighbour(references.graphs.ids[i], float(np.clip(similarity[i], -1, 1))) for i in order)
+def explain_one(
+    query: ProfiledGraphs,
+    references: ProfiledGraphs,
+    scorer: ReferenceScorer,
+    *,
+    neighbours: int,
+    decision_function: Callable[[GraphSet], NDArray[np.float64]] | None,
+) -> Explanation:
+    """Explain the score of one graph; without ``decision_function`` nodes get no attribution."""
+    score = float(scorer.scores(query)[0])
+    contributions = {name: float(value[0]) for name, value in scorer.contributions(query).items()}
+    attribution = np.zeros(query.graphs.node_count)
+    if decision_function is not None:
+        attribution = node_attribution(query.graphs, score, decision_function)
+    deviations = field_deviations(query, references)
+    names = query.graphs.node_names
+    return Explanation(
+        id=query.graphs.ids[0],
+        score=score,
+        p_value=float(conformal_p_values(np.array([score]), scorer.reference_scores)[0]),
+        neighbours=nearest_references(query, references, scorer, neighbours),
+        contributions=contributions,
+        shares=family_shares(contributions, scorer),
+        fields=deviations,
+        reasons=reasons(deviations),
+        node_attribution=attribution,
+        node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
+    )
 
 
-def field_deviations(query: ProfiledGraphs, references: ProfiledGraphs) -> tuple[FieldDeviation, ...]:
-    """Fields of one graph against the references: those outside the usual range first, then by deviation.
+def nearest_references(
+    query: ProfiledGraphs, references: ProfiledGraphs, scorer: ReferenceScorer, count: int
+) -> tuple[Neighbour, ...]:
+    """The references with the smallest fused distance to one graph."""
+    distances = scorer.fused_distances(query)[0]
+    order = np.argsort(distances, kind="stable")[:count]
+    similar = scorer.similarities(query, order)
+    found = []
+    for rank, place in enumerate(order):
+        families = {family: float(values[rank]) for family, values in similar.items()}
+        mean = sum(families.values()) / len(families)
+        found.append(Neighbour(references.graphs.ids[place], float(distances[place]), mean, families))
+    return tuple(found)
 
-    The structural fields are all there; labels and attributes where they are out of the usual range.
-    """
-    values, normal = graphdp(query.profile).fields[0], graphdp(references.profile).fields
-    structure = [Column(name, float(values[i]), normal[:, i]) for i, name in enumerate(FIELD_NAMES)]
-    carried = [_deviation(column) for column in contents(query.graphs, references.graphs)]
-    rows = [*map(_deviation, structure), *(row for row in carried if not row.usual)]
-    return tuple(sorted(rows, key=lambda row: (row.usual, -abs(row.deviation))))
 
-
-def _deviation(column: Column) -> FieldDeviation:
-    value, normal = column.value, column.normal
-    low, median, high = (float(cut) for cut in np.percentile(normal, (5, 50, 95)))
-    spread = 1.4826 * float(np.median(np.abs(normal - median)))
-    # What hardly varies among the references still needs a unit to measure a deviation in.
-    unit = max(spread, 0.5 * float(normal.std()), column.least or max(1e-3, 0.05 * abs(median)))
-    percentile = float((normal < value).mean() + (normal <= value).mean()) / 2
-    deviation = (value - median) / unit
-    return FieldDeviation(column.name, value, median, low, high, percentile, deviation, column.words(low, median, high))
+def family_shares(contributions: Mapping[str, float], scorer: ReferenceScorer) -> dict[str, float]:
+    """Percent of the positive contributions by family, largest first."""
+    families: dict[str, float] = {}
+    for channel in scorer.channels:
+        families[channel.family] = families.get(channel.family, 0.0) + contributions[channel.name]
+    raised = sum(value for value in families.values() if value > 0)
+    shares = {name: 100 * max(value, 0.0) / raised if raised else 0.0 for name, value in families.items()}
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 def node_attribution(
@@ -132,5 +169,5 @@ def node_attribution(
 
 
 def _neighbouring_groups(graph: GraphSet, count: int) -> list[NDArray[np.int64]]:
-    """Split the nodes into about ``count`` runs of a breadth-first order, so that a group hangs together."""
+    """Split the nodes into about ``count`` runs of a breadth-first order, so that a group is connected."""
     return [np.asarray(part) for part in np.array_split(breadth_first(graph, 0), count)]

@@ -3,46 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
-from graphglass.detector.reference_detector import ReferenceDetector
-from graphglass.detector.reference_sets import graph_set, named
+from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled, measure_graphs
+from graphglass.detector.explanation import Explanation, explain_one
+from graphglass.detector.large_references import SAMPLE, LargeReferences, chunks, index_references
+from graphglass.detector.paper_codes import PaperCodes
+from graphglass.detector.paper_training import prepare, references_from
+from graphglass.detector.reference_map import ReferenceMap
+from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.reference_sets import graph_set, new_ids, union
 from graphglass.detector.saved_form import load_detector, save_detector
-from graphglass.detector.settings import Settings, resolve
-from graphglass.embedding.embedder import Embedder, text_anchors
-from graphglass.embedding.encoders.text_encoder import TextEncoder, load_encoder
-from graphglass.embedding.trained_encoder import TrainedEncoder
-from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.trainer import Domain, train, train_domains
-from graphglass.errors import InputError, ParameterError
-from graphglass.graphs.graph_set import concatenate
-from graphglass.sphere.slices import available_slices
-from graphglass.structure.profile import join_profiles, profile
+from graphglass.detector.settings import PaperSettings, resolve
+from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
+from graphglass.graphs.graph_set import GraphSet
+
+if TYPE_CHECKING:
+    from graphglass.embedding.encoders.text_encoder import TextEncoder
+    from graphglass.embedding.trained_encoder import TrainedEncoder
+
+LEARNED = ("references_", "scorer_", "decision_scores_", "threshold_", "labels_")
 
 
-class GLASS(ReferenceDetector):
-    """Rank graphs by how far they lie from a set of normal graphs.
+class GLASS(PaperCodes, BaseEstimator):
+    """Rank graphs by how far they lie from a set of normal graphs; higher scores are more abnormal.
 
-    Training aligns a graph encoder with frozen text anchors on the unit sphere; a graph's score is then its calibrated
-    distance to the nearest normal references. Higher means more abnormal. The references can be swapped without
-    retraining.
+    The default compares a graph with the normal references through training-free channels: counts of neighbourhood
+    patterns, and tables of size, structure, labels and attributes. In each channel the distance to the nearest
+    references is calibrated by the references' distances to each other; the channels are then fused into one score.
+    The references can be swapped at any time.
 
     Parameters
     ----------
     preset : {"default", "paper"}, default="default"
-        ``paper`` follows the GLASS paper in every setting but the text encoder: ask for its own, once downloaded, by
-        ``encoder="Qwen/Qwen3-Embedding-0.6B"``. ``default`` adds structural channels against the same references.
-    encoder, slices, k, scorer, normalisation, epochs, learning_rate, prototypes : optional
-        Overrides of the preset (see :class:`graphglass.detector.settings.Settings`).
+        ``paper`` scores by the GLASS paper instead: a graph encoder is trained against frozen text anchors, and the
+        distance between codes on the unit sphere decides. It needs ``graphglass[paper]``.
+    encoder : str, optional
+        Paper only: the text encoder, see :func:`graphglass.load_encoder`. The paper's own is
+        ``Qwen/Qwen3-Embedding-0.6B``.
+    slices : sequence of int, optional
+        Paper only: prefix sizes of the codes.
+    k : int, optional
+        Paper only: neighbours per code.
+    scorer : {"reliability", "fixed"}, optional
+        Paper only: how codes are weighted.
+    normalisation : {"graph", "reference", "both"}, optional
+        Paper only: how node features are scaled.
+    epochs : int, optional
+        Paper only: training epochs; the last one is used.
+    learning_rate : float, optional
+        Paper only.
+    prototypes : bool, optional
+        Paper only: train with the prototype loss.
+    device : str, optional
+        Paper only: where the encoder is trained and run, such as ``cuda``.
     domain : str, default="graph"
-        Named in the prompts: ``mol``, ``protein``, ``social`` or a name of your own.
+        Paper only: named in the prompts: ``mol``, ``protein``, ``social`` or a name of your own.
     contamination : float in (0, 0.5], default=0.1
         Share of the references above ``threshold_``. Only ``threshold_`` and ``labels_`` depend on it.
     random_state : int, default=0
-        Equal seeds give bit-identical models on one machine.
+        Paper only: equal seeds give bit-identical models on one machine. The default preset draws nothing.
     verbose : bool, default=False
         Show progress on standard error.
 
@@ -55,9 +82,9 @@ class GLASS(ReferenceDetector):
     labels_ : int64 (references,)
         1 where a reference itself lies above the threshold.
     references_ : ProfiledGraphs
-        The normal graphs scores are measured against; of a very large set the sample that is kept whole.
-    history_ : object
-        Loss curves of the training.
+        The normal graphs that scores are measured against; of a very large set, a sample.
+    embedder_ : Embedder or None
+        Paper only: the frozen encoders.
 
     References
     ----------
@@ -68,7 +95,7 @@ class GLASS(ReferenceDetector):
     --------
     >>> from graphglass import GLASS, load_dataset
     >>> molecules = load_dataset("MUTAG")
-    >>> detector = GLASS(epochs=2).fit(molecules[:100])
+    >>> detector = GLASS().fit(molecules[:100])
     >>> detector.decision_function(molecules[100:103]).shape
     (3,)
     """
@@ -85,6 +112,7 @@ class GLASS(ReferenceDetector):
         epochs: int | None = None,
         learning_rate: float | None = None,
         prototypes: bool | None = None,
+        device: str | None = None,
         domain: str = "graph",
         contamination: float = 0.1,
         random_state: int = 0,
@@ -99,10 +127,13 @@ class GLASS(ReferenceDetector):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.prototypes = prototypes
+        self.device = device
         self.domain = domain
         self.contamination = contamination
         self.random_state = random_state
         self.verbose = verbose
+
+    # Fitting
 
     def fit(
         self,
@@ -113,54 +144,164 @@ class GLASS(ReferenceDetector):
         resume: bool = False,
         trained: TrainedEncoder | None = None,
     ) -> Self:
-        """Train the graph encoder on normal graphs and keep them as references.
+        """Keep normal graphs as references; the paper preset trains its encoders on them first.
 
         Parameters
         ----------
         graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
             At least two normal graphs. Class labels on them are ignored. A mapping from domain names to such sets
-            trains one encoder on several domains; their union, compared by structure, is then the reference set.
+            makes their union, compared by structure alone, the reference set. :class:`ProfiledGraphs` are taken as
+            they are, their structure is not measured again.
         y : ignored
             Present for scikit-learn's signature.
         checkpoint : path, optional
-            Directory in which an interrupted training leaves what ``resume=True`` continues from, bit for bit.
+            Paper only: directory in which an interrupted training leaves what ``resume=True`` continues from.
+        resume : bool
+            Paper only: continue an interrupted training to the same bits.
         trained : TrainedEncoder, optional
-            What an earlier fit on these graphs left in ``embedder_.graph``; then nothing is trained.
+            Paper only: the outcome of an earlier training on these graphs; then nothing is trained.
         """
-        domains = self.domains(graphs)
-        self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
-        if isinstance(domains, Domain):
-            self._refer_to(self.embedder_.evidence_from(domains.graphs, domains.profile, domains.anchors))
+        settings = self.settings()
+        if settings is not None:
+            domains = prepare(graphs, settings, self.domain, progress=self.verbose)
+            self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
+            references, structure_only = references_from(self._embedder(), domains)
+            self._set_references(references, structure_only=structure_only)
+            return self
+        self.embedder_, self.training_hashes_ = None, frozenset()
+        several = isinstance(graphs, Mapping)
+        normals = graphs
+        if not isinstance(graphs, ProfiledGraphs):
+            normals = self._measure(union(graphs) if several else graph_set(graphs))
+        if len(normals) < 2:
+            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {len(normals)}. Add normal graphs.")
+        self._set_references(normals, structure_only=several)
+        return self
+
+    def settings(self) -> PaperSettings | None:
+        """Every setting of the paper preset with the caller's own choices; None for the default preset."""
+        if not 0 < self.contamination <= 0.5:
+            raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
+        return resolve(self.preset, self.get_params())
+
+    # Scoring
+
+    def decision_function(self, graphs: Any) -> NDArray[np.float64]:
+        """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
+        queries = self._queries(graphs)
+        return self.scorer_.scores(queries)
+
+    def p_values(self, graphs: Any) -> NDArray[np.float64]:
+        """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
+        return conformal_p_values(self.decision_function(graphs), self.decision_scores_)
+
+    def predict(self, graphs: Any, alpha: float | None = None) -> NDArray[np.int64]:
+        """1 for an anomaly, 0 for a normal graph. (graphs,)
+
+        With ``alpha`` a graph is flagged if its p-value is at most alpha, so that about that share of normal graphs is
+        flagged; without it, if its score exceeds ``threshold_``.
+        """
+        if alpha is None:
+            return (self.decision_function(graphs) > self._fitted("threshold_")).astype(np.int64)
+        if not 0 < alpha < 1:
+            raise ParameterError("GLASS.predict", "alpha", "between 0 and 1", alpha)
+        return (self.p_values(graphs) <= alpha).astype(np.int64)
+
+    def select(self, graphs: Any, alpha: float = 0.1) -> NDArray[np.bool_]:
+        """Flag graphs so that a share of at most ``alpha`` of the flagged is expected to be normal.
+
+        The Benjamini-Hochberg rule on the p-values.
+        """
+        return benjamini_hochberg(self.p_values(graphs), alpha)
+
+    def explain(self, graph: Any, *, neighbours: int = 5, nodes: bool = True) -> Explanation:
+        """Why one graph has its score.
+
+        Parameters
+        ----------
+        graph : a set of one graph
+        neighbours : int
+            Nearest normal references to name.
+        nodes : bool
+            Attribute the score to nodes by deleting them, which costs one scoring per node.
+        """
+        if neighbours < 0:
+            raise ParameterError("GLASS.explain", "neighbours", "at least 0", neighbours)
+        query = self._queries(graph)
+        if len(query) != 1:
+            raise InputError(f"GLASS.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")
+        scoring = self.decision_function if nodes else None
+        return explain_one(query, self.references_, self.scorer_, neighbours=neighbours, decision_function=scoring)
+
+    def map_positions(self, graphs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2)."""
+        queries = self._queries(graphs)
+        plane = ReferenceMap.fit(self.scorer_, self.references_)
+        return plane.references, plane.place(self.scorer_.fused_distances(queries))
+
+    # References
+
+    def with_references(self, graphs: Any) -> Self:
+        """A detector with another normal set; encoders of the paper preset stay as they are.
+
+        The references may come from another domain, with other labels and attributes; queries must then be like them.
+        Above :data:`~graphglass.detector.large_references.SAMPLE` references a sample stands for all in channels
+        without an index; ``glass info`` lists what is approximate.
+        """
+        self._fitted("embedder_")
+        references = graph_set(graphs)
+        if not len(references):
+            raise InputError("A reference set needs at least one normal graph, found none.")
+        moved = type(self)(**self.get_params())
+        moved.embedder_, moved.training_hashes_ = self.embedder_, self.training_hashes_
+        if self.embedder_ is not None:
+            moved.embedder_ = self.embedder_.for_domain(references)
+            if moved.embedder_.schema != self.embedder_.graph.schema:
+                # Their labels decide the columns, also once they are taken out again or where only a sample is kept.
+                moved.training_hashes_ = self.training_hashes_.union(references.content_hashes())
+        if len(references) > SAMPLE:
+            parts = (moved._measure(references[chunk]) for chunk in chunks(len(references)))
+            moved._set_references(index_references(parts, len(references)))
         else:
-            pooled = concatenate([named(name, part.graphs) for name, part in domains.items()])
-            structure = join_profiles([part.profile for part in domains.values()])
-            anchors = np.concatenate([part.anchors for part in domains.values()])
-            self._refer_to(self.embedder_.for_any_domain().evidence_from(pooled, structure, anchors), mixed=True)
-        return self
+            moved._set_references(moved._measure(references))
+        return moved
 
-    def fit_encoder(
-        self,
-        graphs: Any,
-        *,
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        trained: TrainedEncoder | None = None,
-    ) -> Self:
-        """Train as :meth:`fit` does and keep no references.
+    def for_any_domain(self) -> Self:
+        """A detector with the same references that compares by structure alone, so that it scores graphs of any domain.
 
-        Such a detector embeds graphs, releases private summaries and takes references (:meth:`with_references`); on its
-        own it has nothing to score against.
+        This is zero-shot transfer: labels and attributes, which mean something else in another domain, are ignored.
         """
-        text = load_encoder(self.resolved().encoder)
-        if trained is None:
-            graphs = self.domains(graphs)
-            trained = self._train(graphs, text, checkpoint, resume)
-        parts = graphs.values() if isinstance(graphs, Mapping) else [graphs]
-        normals = [part.graphs if isinstance(part, Domain) else graph_set(part) for part in parts]
-        hashes = frozenset(item for part in normals for item in part.content_hashes())
-        self._keep(Embedder(text, trained, trained.schema, trained.slices, self.domain), self.resolved(), hashes)
-        self._forget_references()
+        references: ProfiledGraphs = self._fitted("references_")
+        self._refuse_if_large()
+        moved = type(self)(**self.get_params())
+        moved.embedder_ = None if self.embedder_ is None else self.embedder_.for_any_domain()
+        moved.training_hashes_ = self.training_hashes_
+        moved._set_references(moved._measure(references.graphs.structure_only()), structure_only=True)
+        return moved
+
+    def add_references(self, graphs: Any) -> Self:
+        """Add trusted normal graphs to the references (few-shot calibration)."""
+        added = self._queries(graphs)
+        self._refuse_if_large()
+        ids = new_ids(added.graphs.ids, set(self.references_.graphs.ids))
+        added = replace(added, graphs=replace(added.graphs, ids=ids))
+        self._set_references(join_profiled([self.references_, added]), structure_only=self.scorer_.structure_only)
         return self
+
+    def remove_references(self, ids: Sequence[str]) -> Self:
+        """Take references out by id."""
+        present = self._fitted("references_").graphs.ids
+        self._refuse_if_large()
+        missing = sorted(set(ids) - set(present))
+        if missing:
+            raise GraphError(f"No reference has the id {missing[0]!r}; `glass references MODEL list` shows them.")
+        keep = np.array([identifier not in set(ids) for identifier in present])
+        if not keep.any():
+            raise InputError("Removing these would leave no reference. Replace the references instead.")
+        self._set_references(self.references_[keep], structure_only=self.scorer_.structure_only)
+        return self
+
+    # Storage and scikit-learn
 
     def save(self, path: str | Path) -> None:
         """Write the detector to a directory, atomically and without pickle."""
@@ -175,7 +316,7 @@ class GLASS(ReferenceDetector):
         ----------
         path : local directory or fsspec URL
         encoder : TextEncoder, optional
-            An encoder already in memory; otherwise the one named in the model is loaded.
+            Paper only: an encoder already in memory; otherwise the one named in the model is loaded.
         """
         return load_detector(cls, path, encoder)
 
@@ -185,42 +326,58 @@ class GLASS(ReferenceDetector):
 
         return GLASSOutlierDetector.around(self)
 
-    def domains(self, graphs: Any) -> Domain | dict[str, Domain]:
-        """Structure and anchors of normal graphs, which :meth:`fit` takes in place of the graphs."""
-        if isinstance(graphs, Mapping):
-            return {name: self._domain(part) for name, part in graphs.items()}
-        return self._domain(graphs)
-
-    def _domain(self, graphs: Any) -> Domain:
-        if isinstance(graphs, Domain):
-            return graphs
-        normals, text = graph_set(graphs), load_encoder(self.resolved().encoder)
-        structure = profile(normals, progress=self.verbose)
-        return Domain(normals, structure, text_anchors(text, structure, self.domain, progress=self.verbose))
-
-    def _train(
-        self, domains: Domain | dict[str, Domain], text: TextEncoder, checkpoint: str | Path | None, resume: bool
-    ) -> TrainedEncoder:
-        settings = self.resolved()
-        parts = [domains] if isinstance(domains, Domain) else list(domains.values())
-        count = sum(len(part.graphs) for part in parts)
-        if count < 2:
-            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
-        config = TrainingConfig(
-            slices=available_slices(settings.slices, text.dimension),
-            epochs=settings.epochs_for(count),
-            learning_rate=settings.learning_rate,
-            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
-            normalisation=settings.normalisation,
-            seed=self.random_state,
+    def _set_references(
+        self,
+        references: ProfiledGraphs | LargeReferences,
+        *,
+        structure_only: bool = False,
+        scorer: ReferenceScorer | None = None,
+    ) -> None:
+        """Measure scores against these references from now on; with ``scorer`` everything is fitted already."""
+        if isinstance(references, ProfiledGraphs) and scorer is None and len(references) > SAMPLE:
+            whole = references
+            references = index_references((whole[part] for part in chunks(len(whole))), len(whole))
+        large = references if isinstance(references, LargeReferences) else None
+        sample = references.sample if isinstance(references, LargeReferences) else references
+        sample = replace(sample, graphs=sample.graphs.without_labels())
+        self.references_ = sample.structure_only() if structure_only else sample
+        slices = () if self.embedder_ is None else self.embedder_.slices
+        self.scorer_ = scorer or ReferenceScorer.fit(
+            self.references_, self.settings(), slices, structure_only=structure_only, large=large
         )
-        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": self.verbose}
-        if isinstance(domains, Domain):
-            return train(domains.graphs, domains.profile, domains.anchors, config, **options)
-        return train_domains(parts, config, **options)
+        self.decision_scores_ = self.scorer_.reference_scores
+        self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
 
-    def resolved(self) -> Settings:
-        """Every setting this detector would fit with: the preset and the caller's own choices."""
-        if not 0 < self.contamination <= 0.5:
-            raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
-        return resolve(**self.get_params())
+    def _forget_references(self) -> None:
+        for name in LEARNED:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _refuse_if_large(self) -> None:
+        if self.scorer_.large is not None:
+            raise InputError(
+                f"This detector indexes {self.scorer_.large.count} references and keeps {len(self.references_)} of "
+                f"them whole; single references change only in sets of up to {SAMPLE}. Give it the whole new set "
+                "instead (with_references, or `glass references MODEL replace`)."
+            )
+
+    def _measure(self, graphs: GraphSet, *, structure_only: bool = False) -> ProfiledGraphs:
+        if self.embedder_ is None:
+            return measure_graphs(graphs, progress=self.verbose)
+        embedder = self.embedder_.for_any_domain() if structure_only else self.embedder_
+        return embedder.evidence(graphs, progress=self.verbose)
+
+    def _queries(self, graphs: Any) -> ProfiledGraphs:
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        queries = graph_set(graphs)
+        if not len(queries):
+            raise InputError("There is no graph to score. Pass at least one.")
+        return self._measure(scorer.accept(queries), structure_only=scorer.structure_only)
+
+    def _fitted(self, name: str) -> Any:
+        if hasattr(self, "embedder_") and not hasattr(self, name):
+            raise NotFittedError("This GLASS has encoders and no references. Give it normal graphs: with_references.")
+        if not hasattr(self, name):
+            raise NotFittedError("This GLASS is not fitted yet. Call fit with normal graphs, or load a saved model.")
+        return getattr(self, name)

@@ -1,7 +1,7 @@
-"""Reference sets past what every channel can compare with: an index of all, and a sample for the rest.
+"""Reference sets too large for every channel to compare with: an index of all, and a sample for the rest.
 
-The spherical channels search all references. The pattern and table channels, whose cost per query grows with the number
-of references, and the leave-one-out calibration, whose cost grows with its square, use a sample drawn once with a fixed
+Code channels search all references. The pattern and table channels, whose cost per query grows with the number of
+references, and the leave-one-out calibration, whose cost grows with its square, use a sample drawn once with a fixed
 seed. Up to :data:`SAMPLE` references nothing is sampled and nothing is approximate.
 """
 
@@ -10,13 +10,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.channel import Channel
+from graphglass.channels.codes import CodeChannel
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.sphere.reference_index import ReferenceIndex
 
@@ -26,30 +29,37 @@ CHUNK = 10_000  # references whose structure and codes are in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class LargeReferences:
-    """All references as indexed codes, and some of them as evidence.
+    """All references as indexed codes, and some of them whole.
 
     Attributes
     ----------
     sample : ProfiledGraphs
     places : int64 (sample,)
-        Where the sample stands among all.
+        The places of the sample among all.
     indexes : mapping code -> ReferenceIndex
+        Empty without codes.
+    count : int
+        References in all.
     """
 
     sample: ProfiledGraphs
     places: NDArray[np.int64]
     indexes: dict[str, ReferenceIndex]
+    count: int
 
-    @property
-    def count(self) -> int:
-        return next(iter(self.indexes.values())).count
+    def attach(self, channels: Sequence[Channel]) -> None:
+        """Let the channels of indexed codes search all references."""
+        for channel in channels:
+            if channel.name in self.indexes:
+                cast(CodeChannel, channel).search_in(self.indexes[channel.name], self.places)
 
 
-def index_references(parts: Iterable[ProfiledGraphs], count: int, k: int) -> LargeReferences:
+def index_references(parts: Iterable[ProfiledGraphs], count: int, k: int = 5) -> LargeReferences:
     """Go through the references once, part by part, and index their codes.
 
     Parameters
     ----------
+    parts : iterable of ProfiledGraphs
     count : int
         References in all parts together.
     k : int
@@ -64,7 +74,7 @@ def index_references(parts: Iterable[ProfiledGraphs], count: int, k: int) -> Lar
             indexes[name] = ReferenceIndex.build(file, k)
             if indexes[name].path != file:
                 file.unlink()
-        large = LargeReferences(sample, places, indexes)
+        large = LargeReferences(sample, places, indexes, count)
     except BaseException:
         shutil.rmtree(home)
         raise
@@ -76,7 +86,7 @@ def index_references(parts: Iterable[ProfiledGraphs], count: int, k: int) -> Lar
 def _spread(
     parts: Iterable[ProfiledGraphs], count: int, places: NDArray[np.int64], home: Path
 ) -> tuple[ProfiledGraphs, dict[str, Path]]:
-    """The evidence at `places`, and the rows of every code in a file of its own."""
+    """The graphs at `places`, and the rows of every code in a file of its own."""
     files: dict[str, Path] = {}
     rows: dict[str, NDArray[np.float32]] = {}
     kept, start = [], 0

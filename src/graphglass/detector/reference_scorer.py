@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel
-from graphglass.channels.codes import SphereChannel
+from graphglass.channels.codes import CodeChannel
 from graphglass.channels.default_channels import default_channels, default_weights
-from graphglass.channels.fusion import Fusion, fit_fusion
+from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.reliability import fixed_weights, reliability_weights
 from graphglass.detector.large_references import LargeReferences
-from graphglass.detector.settings import Settings
+from graphglass.detector.settings import PaperSettings
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
+
+REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
+PAIRS = 4_000_000  # distances between queries and references held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +29,15 @@ class ReferenceScorer:
 
     Attributes
     ----------
-    channels : list of Channel
+    channels : tuple of Channel
+        Those with data.
     fusion : Fusion
     reference_scores : float64 (references,)
         The leave-one-out score of every reference, in its order.
     schema : (node labels?, edge labels?, attribute names)
         What the references carry; queries must carry the same.
-    mixed : bool
-        References of several domains, compared by structure alone.
+    structure_only : bool
+        Labels and attributes are ignored: references of several domains, or queries of another one.
     large : LargeReferences or None
         The index of a reference set of which `fit` saw a sample.
     """
@@ -42,100 +46,131 @@ class ReferenceScorer:
     fusion: Fusion
     reference_scores: NDArray[np.float64]
     schema: tuple[bool, bool, tuple[str, ...]]
-    mixed: bool = False
+    structure_only: bool = False
     large: LargeReferences | None = None
 
     @classmethod
     def fit(
         cls,
         references: ProfiledGraphs,
-        settings: Settings,
-        slices: Sequence[int],
+        settings: PaperSettings | None,
+        slices: Sequence[int] = (),
         *,
-        mixed: bool = False,
+        structure_only: bool = False,
         large: LargeReferences | None = None,
     ) -> ReferenceScorer:
-        """Fit every channel on the references and fuse them by the settings' scorer.
+        """Fit every channel on the references and fuse them: training-free channels, or the paper's codes.
 
-        With ``large`` the references are its sample: spherical channels then search all, and everything that is
-        estimated, the calibration and the weights, is estimated from the sample.
+        With ``large`` the references are its sample: code channels then search all, and everything that is estimated,
+        the calibration and the weights, is estimated from the sample.
         """
         channels = build_channels(settings, slices)
         for channel in channels:
             channel.fit(references)
-            if large is not None and isinstance(channel, SphereChannel):
-                channel.search_in(large.indexes[channel.name], large.places)
-        left_out = {channel.name: channel.leave_one_out() for channel in channels}
-        if settings.scorer == "ensemble":
-            # Training has seen the references, so that any other graph's codes may lie past the farthest of them.
-            untrained = [channel.name for channel in channels if not isinstance(channel, SphereChannel)]
-            fusion = fit_fusion(left_out, weights=default_weights(channels), bounded=True, open_ended=untrained)
+        if large is not None:
+            large.attach(channels)
+        channels = tuple(channel for channel in channels if channel.has_data)
+        if settings is None and 2 <= len(references) <= REFITTED:
+            refit_left_out(channels, references)
+        left_out = {channel.name: channel.left_out for channel in channels}
+        if settings is None:
+            fusion = fit_fusion(left_out, default_weights(channels), SHARPNESS)
         elif settings.scorer == "reliability":
             fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
         else:
-            fusion = fit_fusion(left_out, weights=fixed_weights(slices))
-        scores = sum_of(fusion.left_out_contributions(left_out))
-        return cls(channels, fusion, scores, _schema(references.graphs), mixed, large)
+            fusion = fit_fusion(left_out, fixed_weights(slices))
+        return cls(channels, fusion, fusion.scores(left_out), _schema(references.graphs), structure_only, large)
 
     @property
     def reference_count(self) -> int:
         """References that scores are measured against, kept whole or not."""
         return len(self.reference_scores) if self.large is None else self.large.count
 
-    def completed(self, queries: GraphSet) -> GraphSet:
-        """Queries as the references are: attributes in their order, matched by name.
+    def accept(self, queries: GraphSet) -> GraphSet:
+        """Queries in the form of the references: class labels dropped, attributes matched by name.
 
         Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others.
+
+        Raises
+        ------
+        SchemaError
+            If they have labels or attributes that the references lack, or lack some that the references have.
         """
+        queries = queries.without_labels()
+        if self.structure_only:
+            return queries.structure_only()
         if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
             queries = replace(queries, edge_labels=np.zeros(0, np.int64))
         names, found = self.schema[2], queries.attribute_names
-        if (
-            queries.attributes is None
-            or names == found
-            or sorted(names) != sorted(found)
-            or len(set(names)) < len(names)
-        ):
-            return queries
-        columns = [found.index(name) for name in names]
-        return replace(queries, attributes=queries.attributes[:, columns], attribute_names=names)
-
-    def check_schema(self, queries: GraphSet) -> None:
-        """Refuse queries whose labels or attributes the references do not have, or lack ones they have."""
-        found = _schema(queries)
-        if found != self.schema:
+        if queries.attributes is not None and names != found and sorted(names) == sorted(set(found)):
+            columns = [found.index(name) for name in names]
+            queries = replace(queries, attributes=queries.attributes[:, columns], attribute_names=names)
+        carried = _schema(queries)
+        if carried != self.schema:
             raise SchemaError(
-                f"Queries must carry what the references carry: {_describe(self.schema)}. Found {_describe(found)}. "
-                "Read both with the same options, or give the detector references of this kind."
+                f"Queries must carry what the references carry: {_describe(self.schema)}. Found "
+                f"{_describe(carried)}. Read both with the same options, or give the detector references of this kind."
             )
+        return queries
 
     def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every query; they sum to it."""
-        return self.fusion.contributions({channel.name: channel.distances(queries)[0] for channel in self.channels})
+        return self.fusion.contributions(self._distances(queries))
 
     def scores(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
         """Anomaly scores (eq:fixedscore under the paper's scorers)."""
-        return sum_of(self.contributions(queries))
+        return self.fusion.scores(self._distances(queries))
+
+    def fused_distances(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
+        """Distance of every query to every reference, 0 for a twin, (queries, references).
+
+        The score that a graph would have with this reference as its only neighbour, above the score of a twin: the
+        channels, units and weights of the score itself.
+        """
+        rows = {channel.name: channel.encode(queries) for channel in self.channels}
+        twin = float(self.fusion.scores({name: np.zeros(1) for name in rows})[0])
+        out = np.empty((len(queries), len(self.reference_scores)))
+        step = max(1, PAIRS // max(out.shape[1], 1))
+        for first in range(0, len(queries), step):
+            part = slice(first, first + step)
+            pairs = {c.name: c.to_each_reference(rows[c.name][part]).ravel() for c in self.channels}
+            out[part] = self.fusion.scores(pairs).reshape(-1, out.shape[1]) - twin
+        return np.maximum(out, 0)
+
+    def similarities(self, query: ProfiledGraphs, places: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Similarity between 0 and 1 of one graph to the references at `places`, for every family of channels."""
+        families: dict[str, list[NDArray[np.float64]]] = {}
+        for channel in self.channels:
+            distances = channel.compare(channel.encode(query), channel.references)[0, places]
+            families.setdefault(channel.family, []).append(channel.similarity(distances))
+        return {family: np.mean(values, axis=0) for family, values in families.items()}
+
+    def _distances(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
+        return {channel.name: channel.distances(channel.encode(queries)) for channel in self.channels}
 
 
-def build_channels(settings: Settings, slices: Sequence[int]) -> tuple[Channel, ...]:
-    """The unfitted channels a scorer uses."""
-    sphere = [SphereChannel(f"{view}:{size}", settings.k) for size in slices for view in ("graph", "text")]
-    if settings.scorer == "ensemble":
-        return tuple(default_channels(sphere))
-    return tuple(sphere)
+def build_channels(settings: PaperSettings | None, slices: Sequence[int]) -> tuple[Channel, ...]:
+    """The unfitted channels of a preset."""
+    if settings is None:
+        return tuple(default_channels())
+    return tuple(CodeChannel(f"{view}:{size}", settings.k) for size in slices for view in ("graph", "text"))
 
 
-def sum_of(contributions: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add contributions in a fixed order, so that a graph has the same bits alone and among others.
+def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> None:
+    """Measure every reference as a query of channels that were fitted on the others.
 
-    One by one: `np.sum` over a list adds in another order where there is one graph than where there are many.
+    A channel learns units and columns from the references. Among few, each reference has a say in the units it is
+    measured in: leave-one-out distances, and with them p-values, come out smaller than those of new normal graphs.
     """
-    first, *others = sorted(contributions)
-    total = contributions[first].copy()
-    for name in others:
-        total += contributions[name]
-    return total
+    left_out = {channel.name: np.zeros(len(references)) for channel in channels}
+    for place in range(len(references)):
+        others = references[np.arange(len(references)) != place]
+        for channel in default_channels():
+            channel.fit(others)
+            if channel.has_data and channel.name in left_out:
+                left_out[channel.name][place] = channel.distances(channel.encode(references[[place]]))[0]
+    for channel in channels:
+        channel.left_out = left_out[channel.name]
 
 
 def _schema(graphs: GraphSet) -> tuple[bool, bool, tuple[str, ...]]:

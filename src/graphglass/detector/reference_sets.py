@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from graphglass.errors import GraphError
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.errors import GraphError, InputError
+from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.read import read_graphs
 
 
@@ -34,7 +34,13 @@ def new_ids(ids: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     return tuple(fresh)
 
 
-def named(domain: str, graphs: GraphSet) -> GraphSet:
-    """One domain of several: ids that stay unique in the union, and only what all domains share."""
-    ids = tuple(f"{domain}/{identifier}" for identifier in graphs.ids)
-    return replace(graphs, ids=ids, labels=None, node_names=None).structure_only()
+def union(domains: Mapping[str, Any]) -> GraphSet:
+    """Several domains as one set: ids that stay unique, and only the structure, which all domains share."""
+    parts = []
+    for name, given in domains.items():
+        graphs = graph_set(given)
+        ids = tuple(f"{name}/{identifier}" for identifier in graphs.ids)
+        parts.append(replace(graphs, ids=ids, labels=None, node_names=None).structure_only())
+    if not parts:
+        raise InputError("A mapping of domains needs at least one set of normal graphs, found none.")
+    return concatenate(parts)

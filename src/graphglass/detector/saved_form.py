@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.codes import SphereChannel
 from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
-from graphglass.detector.settings import Settings
-from graphglass.embedding.embedder import Embedder
-from graphglass.embedding.encoders.text_encoder import Fingerprint, TextEncoder, load_encoder
-from graphglass.embedding.network.schema import FeatureSchema
-from graphglass.embedding.trained_encoder import TrainedEncoder
 from graphglass.errors import ArtifactError, GlassError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
@@ -30,6 +23,8 @@ from graphglass.structure.profile import StructureProfile
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
+    from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.encoders.text_encoder import TextEncoder
 
 KIND = "graphglass-detector"
 _GRAPH_ARRAYS = (
@@ -40,56 +35,62 @@ _PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
 
 def save_detector(detector: GLASS, path: str | Path) -> None:
     """Write everything a fitted detector needs; see :func:`graphglass.storage.save.save_artifact`."""
-    references, views, scorer = detector.references_, detector.embedder_, detector.scorer_
+    references, embedder, scorer = detector.references_, detector.embedder_, detector.scorer_
     graphs, large = references.graphs, scorer.large
-    save_artifact(
-        path,
-        KIND,
-        tensors={
-            "encoder": views.graph.state(),
-            "references": _present(graphs, _GRAPH_ARRAYS)
-            | _present(references.profile, _PROFILE_ARRAYS)
-            | {f"code/{name}": rows for name, rows in references.codes.items()},
-            "channels": {"reference_scores": scorer.reference_scores}
-            | ({} if large is None else {"places": large.places})
-            | _channel_arrays(scorer),
+    tensors = {
+        "references": _present(graphs, _GRAPH_ARRAYS)
+        | _present(references.profile, _PROFILE_ARRAYS)
+        | {f"code/{name}": rows for name, rows in references.codes.items()},
+        "channels": {"reference_scores": scorer.reference_scores}
+        | ({} if large is None else {"places": large.places})
+        | {f"{channel.name}/{key}": value for channel in scorer.channels for key, value in channel.saved().items()},
+    }
+    document: dict[str, Any] = {
+        "params": _plain(detector.get_params()),
+        "fusion": scorer.fusion.to_json(),
+        "schema": list(scorer.schema),
+        "structure_only": scorer.structure_only,
+    }
+    documents: dict[str, Any] = {
+        "detector": document,
+        "reference_names": {
+            "ids": list(graphs.ids),
+            "attributes": list(graphs.attribute_names),
+            "labels": {str(code): name for code, name in graphs.label_names.items()},
+            "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
         },
-        documents={
-            "detector": {
-                "params": _plain(detector.get_params()),
-                "settings": asdict(detector.settings_),
-                "fusion": scorer.fusion.to_json(),
-                "carried": list(scorer.schema),
-                "mixed": scorer.mixed,
-                **({} if large is None else {"index": {name: item.facts() for name, item in large.indexes.items()}}),
-                **embedder_document(views),
-            },
-            "encoder_settings": views.graph.to_json(),
-            "reference_names": {
-                "ids": list(graphs.ids),
-                "attributes": list(graphs.attribute_names),
-                "labels": {str(code): name for code, name in graphs.label_names.items()},
-                "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
-            },
-            "training": {"hashes": sorted(detector.training_hashes_)},
-        },
-        files={} if large is None else {_role(name): item.path for name, item in large.indexes.items()},
-    )
+    }
+    if large is not None:
+        document["large"] = {
+            "count": large.count, "indexes": {name: item.facts() for name, item in large.indexes.items()}
+        }  # fmt: skip
+    if embedder is not None:
+        tensors["encoder"] = embedder.graph.state()
+        documents["embedder"] = embedder_document(embedder)
+        documents["encoder_settings"] = embedder.graph.to_json()
+        documents["training"] = {"hashes": sorted(detector.training_hashes_)}
+    files = {} if large is None else {_role(name): item.path for name, item in large.indexes.items()}
+    save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
 
 
-def embedder_document(views: Embedder) -> dict[str, Any]:
+def embedder_document(embedder: Embedder) -> dict[str, Any]:
     """What :func:`load_embedder` needs besides the encoder's weights."""
     return {
-        "slices": list(views.slices),
-        "domain": views.domain,
-        "text_encoder": views.text.fingerprint.to_json(),
-        "schema": views.schema.to_json(),
+        "slices": list(embedder.slices),
+        "domain": embedder.domain,
+        "text_encoder": embedder.text.fingerprint.to_json(),
+        "schema": embedder.schema.to_json(),
     }
 
 
 def load_embedder(artifact: Artifact, encoder: TextEncoder | None, where: str) -> Embedder:
     """The frozen encoders of a saved detector; another text encoder than the saved one is refused."""
-    document = artifact.documents["detector"]
+    from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.encoders.text_encoder import Fingerprint, load_encoder
+    from graphglass.embedding.network.schema import FeatureSchema
+    from graphglass.embedding.trained_encoder import TrainedEncoder
+
+    document = artifact.documents["embedder"]
     expected = Fingerprint.from_json(document["text_encoder"])
     text = encoder or load_encoder(expected.name)
     if text.fingerprint != expected:
@@ -119,35 +120,33 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, 
     params = document["params"]
     params["slices"] = None if params["slices"] is None else tuple(params["slices"])
     detector = cls(**params)
-    settings = Settings(**{**document["settings"], "slices": tuple(document["settings"]["slices"])})
-    views = load_embedder(artifact, encoder, where)
-    detector._keep(views, settings, frozenset(artifact.documents["training"]["hashes"]))
-    references = _references(artifact)
-    stored = artifact.tensors["channels"]
-    large = None
-    if "index" in document:
-        facts = document["index"].items()
-        indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
-        large = LargeReferences(references, stored["places"], indexes)
-    channels = build_channels(settings, views.slices)
+    detector.embedder_, detector.training_hashes_ = None, frozenset()
+    if "embedder" in artifact.documents:
+        detector.embedder_ = load_embedder(artifact, encoder, where)
+        detector.training_hashes_ = frozenset(artifact.documents["training"]["hashes"])
+    references, stored = _references(artifact), artifact.tensors["channels"]
+    slices = () if detector.embedder_ is None else detector.embedder_.slices
+    channels = build_channels(detector.settings(), slices)
     for channel in channels:
-        if isinstance(channel, SphereChannel):
-            channel.fit(references)
-            if large is not None:
-                channel.search_in(large.indexes[channel.name], large.places)
-        else:
-            prefix = f"{channel.name}/"
-            channel.restore({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)})
-    nodes, edges, attributes = document["carried"]
+        prefix = f"{channel.name}/"
+        channel.load({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)}, references)
+    channels = tuple(channel for channel in channels if channel.has_data)
+    large = None
+    if "large" in document:
+        facts = document["large"]["indexes"].items()
+        indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
+        large = LargeReferences(references, stored["places"], indexes, int(document["large"]["count"]))
+        large.attach(channels)
+    nodes, edges, attributes = document["schema"]
     scorer = ReferenceScorer(
         channels,
         Fusion.from_json(document["fusion"]),
         stored["reference_scores"],
         (nodes, edges, tuple(attributes)),
-        document["mixed"],
+        document["structure_only"],
         large,
     )
-    detector._refer_to(references, mixed=scorer.mixed, scorer=scorer)
+    detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
     return detector
 
 
@@ -163,16 +162,6 @@ def _references(artifact: Artifact) -> ProfiledGraphs:
     structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in _PROFILE_ARRAYS})
     codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
     return ProfiledGraphs(graphs, structure, codes)
-
-
-def _channel_arrays(scorer: ReferenceScorer) -> dict[str, NDArray[Any]]:
-    # A spherical channel's state is the references' code, which is stored already.
-    return {
-        f"{channel.name}/{key}": value
-        for channel in scorer.channels
-        if not isinstance(channel, SphereChannel)
-        for key, value in channel.state().items()
-    }
 
 
 def _role(code: str) -> str:

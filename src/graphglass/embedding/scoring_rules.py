@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.codes import DensityChannel, SphereChannel
+from graphglass.channels.codes import CodeChannel, DensityChannel
 from graphglass.channels.fusion import Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.reliability import fixed_weights, reliability_weights
@@ -50,7 +50,7 @@ def paper_fusion(
     weights = reliability_weights(codes, slices, k) if scorer == "reliability" else fixed_weights(slices)
     if calibration not in CALIBRATIONS:
         raise ParameterError("GLASS", "calibration", f"one of {', '.join(CALIBRATIONS)}", calibration)
-    return fit_fusion(left_out, weights=weights) if calibration == "leave-one-out" else Fusion.weighted(weights)
+    return fit_fusion(left_out, weights) if calibration == "leave-one-out" else Fusion.weighted(weights)
 
 
 def paper_variants(
@@ -63,13 +63,10 @@ def paper_variants(
     weights, both calibrated, and ``glass raw`` the reliability weights on raw distances.
     """
     fixed = fixed_weights(slices)
-    angular = [SphereChannel(name, k) for name in fixed]
+    angular = [CodeChannel(name, k) for name in fixed]
     density = [DensityChannel(name, CONCENTRATION) for name in fixed]
     distances, left_out = _measure(angular, queries, references)
     densities, density_left_out = _measure(density, queries, references)
-
-    def total(fusion: Fusion, values: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        return np.sum(list(fusion.contributions(values).values()), axis=0)
 
     def side(name: str) -> dict[str, float]:
         return {channel: 2 * weight for channel, weight in fixed.items() if channel.startswith(name)}
@@ -78,23 +75,23 @@ def paper_variants(
         return paper_fusion(left_out, references.codes, slices, k, scorer=scorer, calibration=calibration)
 
     return {
-        "graph": total(Fusion.weighted(side("graph")), distances),
-        "text": total(Fusion.weighted(side("text")), distances),
-        "fusion": total(paper("fixed", "raw"), distances),
-        "vmf": total(Fusion.weighted(side("graph")), densities),
-        "sms": total(fit_fusion(density_left_out, weights=fixed), densities),
-        "fixed": total(paper("fixed", "leave-one-out"), distances),
-        "glass": total(paper("reliability", "leave-one-out"), distances),
-        "glass raw": total(paper("reliability", "raw"), distances),
+        "graph": Fusion.weighted(side("graph")).scores(distances),
+        "text": Fusion.weighted(side("text")).scores(distances),
+        "fusion": paper("fixed", "raw").scores(distances),
+        "vmf": Fusion.weighted(side("graph")).scores(densities),
+        "sms": fit_fusion(density_left_out, fixed).scores(densities),
+        "fixed": paper("fixed", "leave-one-out").scores(distances),
+        "glass": paper("reliability", "leave-one-out").scores(distances),
+        "glass raw": paper("reliability", "raw").scores(distances),
     }
 
 
 def _measure(
-    channels: Sequence[SphereChannel], queries: ProfiledGraphs, references: ProfiledGraphs
+    channels: Sequence[CodeChannel], queries: ProfiledGraphs, references: ProfiledGraphs
 ) -> tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]]]:
     distances, left_out = {}, {}
     for channel in channels:
         channel.fit(references)
-        distances[channel.name] = channel.distances(queries)[0]
-        left_out[channel.name] = channel.leave_one_out()
+        distances[channel.name] = channel.distances(channel.encode(queries))
+        left_out[channel.name] = channel.left_out
     return distances, left_out

@@ -48,7 +48,7 @@ class SummaryDetector:
         summary.check_encoder(model.encoder_fingerprint())
         if source_prior:
             _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
-        return cls(model.embedder_, summary, source_prior)
+        return cls(model._embedder(), summary, source_prior)
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
@@ -68,7 +68,8 @@ class SummaryDetector:
                 "summary": {"bytes": np.frombuffer(self.summary.to_bytes(), dtype=np.uint8)},
             },
             documents={
-                "detector": {**embedder_document(self.views), "source_prior": self.source_prior},
+                "detector": {"source_prior": self.source_prior},
+                "embedder": embedder_document(self.views),
                 "encoder_settings": self.views.graph.to_json(),
             },
         )

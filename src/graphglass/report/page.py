@@ -17,7 +17,6 @@ from graphglass.errors import InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.report.charts import contribution_bars, loss_curve, score_distribution, sphere_map
 from graphglass.report.drawing import draw_graph
-from graphglass.sphere.projection import SphereMap
 from graphglass.storage.atomic import write_whole
 from graphglass.wording import counted
 
@@ -50,32 +49,27 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     flagged = p_values <= alpha
     order = np.argsort(-scores, kind="stable")
     threshold = _smallest_flagged(detector.decision_scores_, alpha)
-    references = detector.references_
-    plane = SphereMap.fit(references.codes)
-    # The map shows the codes that were scored; those of several domains are of structure alone.
-    scored = graphs.structure_only() if detector.scorer_.mixed else graphs
-    places = plane.coordinates(detector.channel_embeddings(scored))
+    known, places = detector.map_positions(graphs)
     style = files("graphglass.report").joinpath("style.css").read_text(encoding="utf-8")
-    history = detector.history_.loss
+    history = () if detector.embedder_ is None else detector.embedder_.graph.history.loss
     summary = (
         f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
         f"{alpha:g}. Higher scores are more abnormal."
     )
-    encoder = detector.embedder_.text.fingerprint.name
-    made_by = f"GraphGlass {__version__}, preset {detector.preset}, text encoder {encoder}."
+    made_by = f"GraphGlass {__version__}, preset {detector.preset}."
     histogram = score_distribution(detector.decision_scores_, scores, threshold)
-    plotted = sphere_map(plane.coordinates(references.codes), places, flagged, graphs.ids)
+    plotted = sphere_map(known, places, flagged, graphs.ids)
     about_scores = (
         "Normal references (left out one at a time) in grey, the graphs of this report in colour; bars show shares of "
         "each group."
     )
-    about_map = "The plane in which the references differ most; flagged graphs are red."
+    about_map = "Distances on the plane follow the distances that decide the score; flagged graphs are red."
     against = counted(detector.scorer_.reference_count, "normal reference")
     title = f"{counted(len(graphs), 'graph')} against {against}"
     sections = [
         f"<h1>{title}</h1><p>{escape(summary)}</p>",
         f'<div class="pair"><div class="card"><h3>Scores</h3><p>{about_scores}</p>{histogram}</div>',
-        f'<div class="card"><h3>Map of the sphere</h3><p>{about_map}</p>{plotted}</div></div>',
+        f'<div class="card"><h3>Map</h3><p>{about_map}</p>{plotted}</div></div>',
         f"<h2>Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}",
         f"<h2>The {min(EXPLAINED, len(graphs))} most abnormal graphs, explained</h2>",
         *(_explained(detector, graphs[int(index)]) for index in order[:EXPLAINED]),
@@ -132,8 +126,7 @@ def _explained(detector: GLASS, graph: GraphSet) -> str:
 
 
 def _words(explanation: Explanation) -> str:
-    unusual = [field for field in explanation.fields if not field.usual][:6]
-    if not unusual:
+    if not explanation.reasons:
         return "<p>No field lies outside the usual range.</p>"
-    items = "".join(f"<li>{escape(field.words)}</li>" for field in unusual)
-    return f"<p>What stands out, the most unusual first:</p><ul>{items}</ul>"
+    items = "".join(f"<li>{escape(reason)}</li>" for reason in explanation.reasons[:6])
+    return f"<p>Outside the usual range, the most unusual first:</p><ul>{items}</ul>"

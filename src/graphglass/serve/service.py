@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import Explanation
 from graphglass.detector.glass import GLASS
+from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.saved_form import KIND
 from graphglass.embedding.network.schema import FeatureSchema
 from graphglass.errors import InputError, ServeError
@@ -21,8 +22,7 @@ from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.serve.change_log import record_change
-from graphglass.sphere.projection import SphereMap
-from graphglass.storage.load import artifact_kind
+from graphglass.storage.load import artifact_digest, artifact_kind
 
 
 class Service:
@@ -48,12 +48,8 @@ class Service:
             if summary is not None:
                 raise ServeError(f"{path} carries a summary already; --summary is for a model with references.")
             self.private = SummaryDetector.load(path)
-        self._map: SphereMap | None = None
-        self._fingerprint: str = self.views.fingerprint
-
-    @property
-    def views(self) -> Any:
-        return self.detector.embedder_ if self.detector is not None else self._summary.views
+        self._map: ReferenceMap | None = None
+        self._fingerprint = artifact_digest(path) if self.detector is not None else self._summary.views.fingerprint
 
     def score(self, graphs: GraphSet) -> NDArray[np.float64]:
         if self.detector is not None:
@@ -67,14 +63,13 @@ class Service:
     def check(self, graphs: GraphSet) -> None:
         """Refuse graphs the model cannot read, before they join a batch with others."""
         if self.detector is not None:
-            if not self.detector.scorer_.mixed:
-                self.detector.scorer_.check_schema(graphs)
+            self.detector.scorer_.accept(graphs)
         else:
-            self.views.schema.layout(graphs)
+            self._summary.views.schema.layout(graphs)
 
     def completed(self, graphs: GraphSet) -> GraphSet:
-        """See :meth:`~graphglass.detector.reference_scorer.ReferenceScorer.completed`."""
-        return graphs if self.detector is None else self.detector.scorer_.completed(graphs)
+        """See :meth:`~graphglass.detector.reference_scorer.ReferenceScorer.accept`."""
+        return graphs if self.detector is None else self.detector.scorer_.accept(graphs)
 
     def readable(self, graphs: GraphSet) -> GraphSet:
         """The graphs as the model reads them."""
@@ -83,13 +78,15 @@ class Service:
     def comparable(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the one form that batches of several requests can share."""
         graphs = replace(graphs.without_labels(), node_names=None)
-        if self.detector is not None and self.detector.scorer_.mixed:
+        if self.detector is not None and self.detector.scorer_.structure_only:
             return graphs.structure_only()
         return graphs
 
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
-        self.score(_triangle(self.views.schema) if self.detector is None else self.detector.references_.graphs[0])
+        self.score(
+            _triangle(self._summary.views.schema) if self.detector is None else self.detector.references_.graphs[0]
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -104,18 +101,19 @@ class Service:
 
     def facts(self) -> dict[str, Any]:
         """What `GET /v1/model` tells."""
-        views, detector = self.views, self.detector
-        schema = views.schema
-        stated = (("node labels", schema.labelled), ("attributes", bool(schema.attribute_names)))
-        carries = [name for name, there in stated if there]
+        detector = self.detector
+        views = self._summary.views if detector is None else detector.embedder_
         if detector is not None:
-            carried = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True)
-            carries = [name for name, there in carried if there]
+            stated = tuple(zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True))
+        else:
+            schema = self._summary.views.schema
+            stated = (("node labels", schema.labelled), ("attributes", schema.attribute_names))
+        carries = [name for name, there in stated if there]
         return {
             "kind": "references" if detector is not None else "private summary",
             "preset": None if detector is None else detector.preset,
-            "domain": views.domain,
-            "text_encoder": views.text.fingerprint.name,
+            "domain": None if views is None else views.domain,
+            "text_encoder": None if views is None else views.text.fingerprint.name,
             "channels": self._channels(),
             "references": self.reference_count,
             "private": detector is None,
@@ -133,7 +131,8 @@ class Service:
     def explain(self, graph: GraphSet, neighbours: int, nodes: bool) -> tuple[Explanation, tuple[float, float]]:
         detector = self._with_references("An explanation by neighbours")
         told = detector.explain(graph, neighbours=neighbours, nodes=nodes)
-        x, y = self._plane().coordinates(detector.channel_embeddings(graph))[0]
+        query = detector._queries(graph)
+        x, y = self._plane().place(detector.scorer_.fused_distances(query))[0]
         return told, (float(x), float(y))
 
     def contributions(self, graph: GraphSet) -> dict[str, float]:
@@ -142,7 +141,7 @@ class Service:
 
     def reference_map(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         references = self._with_references("The map of the references").references_
-        return references.graphs.ids, self._plane().coordinates(references.codes)
+        return references.graphs.ids, self._plane().references
 
     def reference(self, identifier: str) -> GraphSet:
         graphs = self._with_references("A reference").references_.graphs
@@ -178,14 +177,15 @@ class Service:
         record_change(self.path, "done", action, ids, len(changed.references_))
         self.detector, self._map = changed, None
 
-    def _plane(self) -> SphereMap:
+    def _plane(self) -> ReferenceMap:
         if self._map is None:
-            self._map = SphereMap.fit(self._with_references("The map").references_.codes)
+            detector = self._with_references("The map")
+            self._map = ReferenceMap.fit(detector.scorer_, detector.references_)
         return self._map
 
     def _with_references(self, what: str) -> GLASS:
         if self.detector is None:
-            raise InputError(f"{what} is not to be had: this service holds a private summary and no reference.")
+            raise InputError(f"{what} is unavailable: this service holds a private summary and no reference.")
         return self.detector
 
     @property

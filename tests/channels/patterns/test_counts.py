@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.channels.patterns.counts import count_keys, overlap, postings
+from graphglass.channels.patterns.counts import count_keys, overlap
 
 bags = st.lists(st.lists(st.integers(-5, 5), min_size=1, max_size=12), min_size=1, max_size=6)
 
@@ -21,7 +21,7 @@ def counted(sets):
 @settings(max_examples=50, deadline=None)
 @given(bags, bags)
 def test_overlap_is_shared_over_united_counts(queries, references):
-    found = overlap(counted(queries), postings(counted(references)), 0, len(queries))
+    found = overlap(counted(queries), counted(references).postings)
     for i, one in enumerate(map(Counter, queries)):
         for j, other in enumerate(map(Counter, references)):
             expected = (one & other).total() / (one | other).total()
@@ -29,12 +29,12 @@ def test_overlap_is_shared_over_united_counts(queries, references):
 
 
 def test_a_part_of_the_queries_gives_the_same_rows():
-    queries, references = counted([[1, 1, 2], [3], [2, 2, 9]]), postings(counted([[1, 2], [2, 2, 2]]))
-    whole = overlap(queries, references, 0, 3)
-    assert np.array_equal(overlap(queries, references, 1, 3), whole[1:])
+    queries, references = counted([[1, 1, 2], [3], [2, 2, 9]]), counted([[1, 2], [2, 2, 2]]).postings
+    whole = overlap(queries, references)
+    assert np.array_equal(overlap(queries[1:3], references), whole[1:])
     assert whole[1].max() == 0
 
 
 def test_a_multiple_of_a_bag_is_not_the_bag():
-    found = overlap(counted([[1, 2, 1, 2]]), postings(counted([[1, 2]])), 0, 1)
+    found = overlap(counted([[1, 2, 1, 2]]), counted([[1, 2]]).postings)
     assert np.isclose(found[0, 0], 0.5)

@@ -32,6 +32,35 @@ class Counts:
         sums = np.concatenate([[0.0], np.cumsum(self.values, dtype=np.float64)])
         return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
 
+    @cached_property
+    def postings(self) -> Postings:
+        """The same counts by pattern."""
+        owner = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
+        order = np.argsort(self.keys, kind="stable")
+        keys, sizes = np.unique(self.keys, return_counts=True)
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return Postings(keys, offsets, owner[order], self.values[order], self.totals)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, key: slice) -> Counts:
+        """Some consecutive graphs."""
+        first, last, _ = key.indices(len(self))
+        begin, end = self.offsets[first], self.offsets[last]
+        return Counts(self.offsets[first : last + 1] - begin, self.keys[begin:end], self.values[begin:end])
+
+
+@dataclass(frozen=True, eq=False)
+class Postings:
+    """For each pattern, the graphs that hold it."""
+
+    keys: NDArray[np.int64]  # (patterns,) ascending
+    offsets: NDArray[np.int64]  # (patterns + 1,)
+    graphs: NDArray[np.int32]
+    values: NDArray[np.float32]
+    totals: NDArray[np.float64]  # (graphs,)
+
 
 def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Counts:
     """Count equal keys within every graph."""
@@ -47,42 +76,20 @@ def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Coun
     return Counts(offsets, sorted_keys[starts], values)
 
 
-@dataclass(frozen=True, eq=False)
-class Postings:
-    """The same counts turned round: for each pattern, the graphs that hold it."""
-
-    keys: NDArray[np.int64]  # (patterns,) ascending
-    offsets: NDArray[np.int64]  # (patterns + 1,)
-    graphs: NDArray[np.int32]
-    values: NDArray[np.float32]
-    totals: NDArray[np.float64]  # (graphs,)
-
-
-def postings(counts: Counts) -> Postings:
-    """Index counts by pattern."""
-    owner = np.repeat(np.arange(len(counts.offsets) - 1, dtype=np.int32), np.diff(counts.offsets))
-    order = np.argsort(counts.keys, kind="stable")
-    keys, sizes = np.unique(counts.keys, return_counts=True)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Postings(keys, offsets, owner[order], counts.values[order], counts.totals)
-
-
-def overlap(queries: Counts, references: Postings, first: int, last: int) -> NDArray[np.float32]:
-    """Weighted Jaccard similarity of query bags ``first..last`` to every reference bag.
+def overlap(queries: Counts, references: Postings) -> NDArray[np.float32]:
+    """Weighted Jaccard similarity of query bags to reference bags, (queries, references).
 
     sum min(a, b) / sum max(a, b): 1 for equal bags, 0 for bags without a common pattern. The sizes of the bags count,
     so that a graph is not close to a multiple of itself.
     """
-    rows = slice(int(queries.offsets[first]), int(queries.offsets[last]))
-    found = np.searchsorted(references.keys, queries.keys[rows])
+    found = np.searchsorted(references.keys, queries.keys)
     known = found < len(references.keys)
-    known[known] = references.keys[found[known]] == queries.keys[rows][known]
-    offsets = queries.offsets[first : last + 1] - queries.offsets[first]
+    known[known] = references.keys[found[known]] == queries.keys[known]
     common = _common(
-        offsets, np.where(known, found, -1), queries.values[rows],
+        queries.offsets, np.where(known, found, -1), queries.values,
         references.offsets, references.graphs, references.values, len(references.totals),
     )  # fmt: skip
-    either = queries.totals[first:last, None] + references.totals[None] - common
+    either = queries.totals[:, None] + references.totals[None] - common
     return (common / np.maximum(either, 1e-12)).astype(np.float32)
 
 

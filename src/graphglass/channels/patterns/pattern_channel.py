@@ -2,97 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.channels.nearest_references import left_out_means, nearest_means, neighbourhood
-from graphglass.channels.patterns.counts import Counts, count_keys, overlap, postings
+from graphglass.channels.channel import Channel, State
+from graphglass.channels.patterns.counts import Counts, count_keys, overlap
 from graphglass.channels.patterns.starts import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
 
 LEVELS = 4
-LOCALITY = 0.5  # see local_units
+_PARTS = ("offsets", "keys", "values")
 
 
-class PatternChannel:
+@dataclass(frozen=True)
+class PatternRows:
+    """Pattern counts of some graphs at every radius."""
+
+    levels: tuple[Counts, ...]
+
+    def __len__(self) -> int:
+        return len(self.levels[0])
+
+    def __getitem__(self, key: slice) -> PatternRows:
+        return PatternRows(tuple(level[key] for level in self.levels))
+
+
+class PatternChannel(Channel):
     """Distance 1 - J, where J is the weighted Jaccard similarity of neighbourhood counts, averaged over radius 0 to 3.
 
     Parameters
     ----------
-    name
+    name : str
     start : Start
-        What nodes and edges are called at radius 0.
+        The names of nodes and edges at radius 0.
     spread : float
-        Sets k, the neighbours averaged, see
-        :func:`~graphglass.channels.nearest_references.neighbourhood`.
+        See :class:`~graphglass.channels.channel.Channel`.
     """
 
     def __init__(self, name: str, start: Start, spread: float = 10.0) -> None:
-        self.name = name
+        super().__init__(name, spread=spread, locality=0.5)
         self.start = start
-        self.spread = spread
-        self.k = 1
-        self._left_out, self._units = np.zeros(0), np.ones(0)
-        self._place([], 0)
 
-    @property
-    def silent(self) -> bool:
-        """Whether the references lack what this channel reads."""
-        return not self._levels
+    def learn(self, references: ProfiledGraphs) -> PatternRows | None:
+        return self.encode(references) if self.start.fit(references) else None
 
-    def _place(self, levels: list[Counts], count: int) -> None:
-        self._count = count
-        self._levels = levels
-        self._postings = [postings(level) for level in levels]
+    def encode(self, graphs: ProfiledGraphs) -> PatternRows:
+        offsets, keys = graphs.graphs.node_offsets, neighbourhood_keys(graphs.graphs, *self.start.names(graphs))
+        return PatternRows(tuple(count_keys(offsets, level) for level in keys))
 
-    def _counts(self, evidence: ProfiledGraphs) -> list[Counts]:
-        names = self.start.names(evidence)
-        if names is None:
-            return []
-        return [count_keys(evidence.graphs.node_offsets, keys) for keys in neighbourhood_keys(evidence.graphs, *names)]
-
-    def _distances(self, queries: list[Counts], first: int, last: int) -> NDArray[np.float64]:
-        out = np.zeros((last - first, self._count))
-        for query, level in zip(queries, self._postings, strict=True):
-            out += (1 - overlap(query, level, first, last)) / LEVELS
+    def compare(self, rows: PatternRows, others: PatternRows) -> NDArray[np.float64]:
+        out = np.zeros((len(rows), len(others)))
+        for query, other in zip(rows.levels, others.levels, strict=True):
+            out += (1 - overlap(query, other.postings)) / LEVELS
         return out
 
-    def fit(self, references: ProfiledGraphs) -> None:
-        self.start.fit(references)
-        self.k = neighbourhood(len(references), self.spread)
-        self._place(self._counts(references), len(references))
-        self._left_out, self._units = left_out_means(
-            lambda a, b: self._distances(self._levels, a, b), self.k, LOCALITY, len(references)
-        )
+    def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.clip(1 - distances, 0, 1)
 
-    def distances(self, queries: ProfiledGraphs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        counts = [] if self.silent else self._counts(queries)
-        return nearest_means(lambda a, b: self._distances(counts, a, b), len(queries), self.k, self._units)
-
-    def leave_one_out(self) -> NDArray[np.float64]:
-        return self._left_out
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        arrays: dict[str, NDArray[Any]] = {"left_out": self._left_out, "units": self._units, "cuts": self.start.cuts}
-        for radius, level in enumerate(self._levels):
-            arrays |= {
-                f"offsets_{radius}": level.offsets,
-                f"keys_{radius}": level.keys,
-                f"values_{radius}": level.values,
-            }
+    def state(self) -> State:
+        rows = cast(PatternRows, self.references)
+        arrays: State = {"cuts": self.start.cuts}
+        for radius, level in enumerate(rows.levels):
+            arrays |= {f"{part}_{radius}": getattr(level, part) for part in _PARTS}
         return arrays
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        self._left_out, self._units, self.start.cuts = state["left_out"], state["units"], state["cuts"]
-        self.k = neighbourhood(len(self._units), self.spread)
-        radii = [i for i in range(LEVELS) if f"keys_{i}" in state]
-        self._place(
-            [Counts(*(state[f"{part}_{i}"] for part in ("offsets", "keys", "values"))) for i in radii], len(self._units)
-        )
+    def restore(self, state: State) -> None:
+        self.start.cuts = state["cuts"]
+        levels = (Counts(*(state[f"{part}_{radius}"] for part in _PARTS)) for radius in range(LEVELS))
+        self.references = PatternRows(tuple(levels))
 
 
 def neighbourhood_keys(

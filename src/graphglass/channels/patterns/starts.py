@@ -1,4 +1,4 @@
-"""What nodes and edges are called before a Weisfeiler-Lehman refinement looks around."""
+"""Names of nodes and edges at radius 0, before Weisfeiler-Lehman refinement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.geometry import edge_lengths
-from graphglass.channels.tables.propagation import neighbour_mean
+from graphglass.channels.tables.neighbour_means import neighbour_mean
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import LTD_NAMES
@@ -23,11 +23,11 @@ class Start(Protocol):
 
     cuts: NDArray[np.float64]  # what `fit` learned
 
-    def fit(self, references: ProfiledGraphs) -> None:
-        """Learn where to cut continuous values into names."""
+    def fit(self, references: ProfiledGraphs) -> bool:
+        """Learn where to cut continuous values into names; whether the graphs carry what names are made of."""
 
-    def names(self, evidence: ProfiledGraphs) -> Names | None:
-        """None if the graphs lack what the names are made of."""
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        """Names of nodes and of stored edge ends."""
 
 
 class LabelStart:
@@ -35,11 +35,11 @@ class LabelStart:
 
     cuts = np.zeros(0)
 
-    def fit(self, references: ProfiledGraphs) -> None:
-        pass
+    def fit(self, references: ProfiledGraphs) -> bool:
+        return True
 
-    def names(self, evidence: ProfiledGraphs) -> Names | None:
-        return node_names(evidence.graphs), evidence.graphs.edge_labels
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        return node_names(graphs.graphs), graphs.graphs.edge_labels
 
 
 class ShapeStart:
@@ -47,16 +47,16 @@ class ShapeStart:
 
     cuts = np.zeros(0)
 
-    def fit(self, references: ProfiledGraphs) -> None:
-        pass
+    def fit(self, references: ProfiledGraphs) -> bool:
+        return True
 
-    def names(self, evidence: ProfiledGraphs) -> Names | None:
-        degrees = np.diff(evidence.graphs.neighbour_offsets)
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        degrees = np.diff(graphs.graphs.neighbour_offsets)
         # Half-octaves, so that large degrees share a bucket.
         bucket = np.floor(2 * np.log2(1 + degrees)).astype(np.int64)
-        clustering = evidence.profile.descriptors[:, CLUSTERING]
+        clustering = graphs.profile.descriptors[:, CLUSTERING]
         inside = np.digitize(clustering, (1e-9, 0.25, 0.5, 0.75, 1 - 1e-9))
-        return bucket * 8 + inside, evidence.graphs.edge_labels
+        return bucket * 8 + inside, graphs.graphs.edge_labels
 
 
 class LengthStart:
@@ -69,16 +69,14 @@ class LengthStart:
         self.buckets = buckets
         self.cuts = np.zeros(0)
 
-    def fit(self, references: ProfiledGraphs) -> None:
+    def fit(self, references: ProfiledGraphs) -> bool:
         self.cuts = quantile_cuts(edge_lengths(references.graphs), self.buckets)
+        return references.graphs.attributes is not None
 
-    def names(self, evidence: ProfiledGraphs) -> Names | None:
-        graphs = evidence.graphs
-        if graphs.attributes is None:
-            return None
-        bucket = np.searchsorted(self.cuts, edge_lengths(graphs))
-        given = 0 if graphs.edge_labels is None else graphs.edge_labels
-        return node_names(graphs), bucket + self.buckets * (given + 1)
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        bucket = np.searchsorted(self.cuts, edge_lengths(graphs.graphs))
+        given = 0 if graphs.graphs.edge_labels is None else graphs.graphs.edge_labels
+        return node_names(graphs.graphs), bucket + self.buckets * (given + 1)
 
 
 class ContrastStart:
@@ -88,16 +86,16 @@ class ContrastStart:
         self.buckets = buckets
         self.cuts = np.zeros(0)
 
-    def fit(self, references: ProfiledGraphs) -> None:
-        if references.graphs.attributes is not None:
-            self.cuts = quantile_cuts(contrast(references.graphs), self.buckets)
+    def fit(self, references: ProfiledGraphs) -> bool:
+        if references.graphs.attributes is None:
+            return False
+        self.cuts = quantile_cuts(contrast(references.graphs), self.buckets)
+        return True
 
-    def names(self, evidence: ProfiledGraphs) -> Names | None:
-        graphs = evidence.graphs
-        if graphs.attributes is None:
-            return None
-        labels = np.zeros(graphs.node_count, np.int64) if graphs.node_labels is None else graphs.node_labels
-        return labels * self.buckets + np.searchsorted(self.cuts, contrast(graphs)), graphs.edge_labels
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        read = graphs.graphs
+        labels = np.zeros(read.node_count, np.int64) if read.node_labels is None else read.node_labels
+        return labels * self.buckets + np.searchsorted(self.cuts, contrast(read)), read.edge_labels
 
 
 def node_names(graphs: GraphSet) -> NDArray[np.int64]:

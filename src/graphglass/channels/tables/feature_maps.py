@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile
 
@@ -14,48 +15,41 @@ from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile
 LOGARITHMIC = ("nodes", "edges", "components", "triangles", "four_cycles", "motif_density", "core_max")
 
 
-class FeatureMap(Protocol):
-    """ProfiledGraphs to a table with one row per graph."""
+class FeatureMap(ABC):
+    """Graphs to a table with one row per graph. A map without columns of its own to learn has no state."""
 
-    def fit(self, references: ProfiledGraphs) -> None:
+    def fit(self, references: ProfiledGraphs) -> None:  # noqa: B027  # most maps have nothing to learn
         """Learn the columns."""
 
-    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+    @abstractmethod
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         """(graphs, columns); no columns if the graphs lack what the map reads."""
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """What `fit` learned."""
+    def room(self, columns: int) -> NDArray[np.float64]:
+        """The least unit of every column, (columns,); only standardised channels ask for it."""
+        return np.full(columns, 0.1)
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def state(self) -> State:
+        """What `fit` learned."""
+        return {}
+
+    def restore(self, state: State) -> None:  # noqa: B027
         """The inverse of `state`."""
 
 
-class FixedMap:
-    """A map with the same columns for every reference set."""
-
-    def fit(self, references: ProfiledGraphs) -> None:
-        pass
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {}
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        pass
-
-
-class SizeMap(FixedMap):
+class SizeMap(FeatureMap):
     """log nodes, log edges."""
 
-    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
-        graphs = evidence.graphs
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
+        graphs = profiled.graphs
         return np.stack([np.log(graphs.sizes), np.log1p(graphs.edge_counts)], axis=1)
 
 
-class StructureMap(FixedMap):
+class StructureMap(FeatureMap):
     """Graph aggregates, mean, deviation and maximum of the node descriptors, and the spectral sketch."""
 
-    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
-        return structure_table(evidence.profile)
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
+        return profiled.structure_table
 
 
 def structure_table(profile: StructureProfile) -> NDArray[np.float64]:

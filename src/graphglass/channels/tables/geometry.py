@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.feature_maps import FixedMap
+from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
 
@@ -21,11 +21,11 @@ PAIR_QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_NODES = 256  # of a graph that enter the distances between all pairs
 
 
-class InvariantMap(FixedMap):
+class GeometryMap(FeatureMap):
     """Extents of the cloud of nodes, quantiles of distances between nodes, and the law of edge lengths."""
 
-    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
-        graphs = evidence.graphs
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
+        graphs = profiled.graphs
         values = attribute_columns(graphs)
         if values.shape[1] == 0:
             return np.zeros((len(graphs), 0))

@@ -10,91 +10,114 @@ from scipy.special import ndtri
 from graphglass.graphs.attributes import rows_times
 
 TAIL = 10.0  # how many reference deviations past the last reference still count
-SHRINKAGE = 0.1
+SHRINKAGE = 0.1  # at least
+FARTHEST = 10.0  # deviations at which a standardised column is cut off
 TILE = 16  # references compared with every row while they are in the processor's cache
 
 
 class NormalScores:
-    """Map each column to the normal score of its rank among the references, and go on linearly past their range.
+    """Map each column to the normal score of its rank among the references, and continue linearly past their range.
 
-    A column then has the same unit whatever its law among normal graphs; a value no reference reaches grows with its
-    distance from them, in deviations, up to a bound.
+    A column then has the same unit whatever its distribution among normal graphs; a value no reference reaches grows
+    with its distance from them, in deviations, up to a bound.
     """
 
     def __init__(self, table: NDArray[np.float64]) -> None:
-        self.known = np.sort(table, axis=0)  # (references, columns)
-        low, high = np.quantile(self.known, [0.1, 0.9], axis=0)
+        known = np.sort(table, axis=0)
+        low, high = np.quantile(known, [0.1, 0.9], axis=0)
         # The deviation of a normal law with the same central 80%; else the plain deviation; else, for a column that is
         # the same in every reference, a share of its value.
         scale = (high - low) / 2.5631
-        scale = np.where(scale > 1e-12, scale, self.known.std(axis=0))
-        self.scale = np.where(scale > 1e-12, scale, 1e-3 + 0.05 * np.abs(self.known[0]))
+        scale = np.where(scale > 1e-12, scale, known.std(axis=0))
+        self._scale = np.where(scale > 1e-12, scale, 1e-3 + 0.05 * np.abs(known[0]))
+        self._known = np.ascontiguousarray(known.T)  # (columns, references)
+        # The score of a value above a half-whole number of references: looked up instead of computed.
+        halves = np.arange(2 * len(table) + 1)
+        share = (halves / 2 + 0.5) / (len(table) + 1)
+        edge = 0.5 / (len(table) + 1)
+        self._normal = ndtri(np.clip(share, edge, 1 - edge))
 
-    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        count = len(self.known)
-        edge = 0.5 / (count + 1)
-        share = (_places(self.known, table) / 2 + 0.5) / (count + 1)
-        past = np.maximum(table - self.known[-1], 0) - np.maximum(self.known[0] - table, 0)
-        return ndtri(np.clip(share, edge, 1 - edge)) + np.clip(past / self.scale, -TAIL, TAIL)
+    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float32]:
+        return _normal_scores(self._known, self._normal, self._scale, table)
+
+
+class Standardised:
+    """Subtract the references' mean and divide by their deviation plus some room, up to a bound."""
+
+    def __init__(self, table: NDArray[np.float64], room: NDArray[np.float64]) -> None:
+        self._mean = table.mean(axis=0)
+        scale = table.std(axis=0) + room
+        self._scale = np.where(scale > 1e-12, scale, 1.0)
+
+    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float32]:
+        return np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST).astype(np.float32)
 
 
 @njit(cache=True, nogil=True)
-def _places(known: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How many sorted references lie below each value plus how many do not lie above it, column by column."""
-    out = np.empty(table.shape, np.int64)
-    for column in range(table.shape[1]):
-        for row in range(len(table)):
+def _normal_scores(
+    known: NDArray[np.float64],
+    normal: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    table: NDArray[np.float64],
+) -> NDArray[np.float32]:
+    out = np.empty(table.shape, np.float32)
+    count = known.shape[1]
+    for row in range(len(table)):
+        for column in range(table.shape[1]):
             value = table[row, column]
-            first, last = 0, len(known)
+            first, last = 0, count
             while first < last:
                 middle = (first + last) // 2
-                if known[middle, column] < value:
+                if known[column, middle] < value:
                     first = middle + 1
                 else:
                     last = middle
-            below, last = first, len(known)
+            below, last = first, count
             while first < last:
                 middle = (first + last) // 2
-                if known[middle, column] <= value:
+                if known[column, middle] <= value:
                     first = middle + 1
                 else:
                     last = middle
-            out[row, column] = below + first
+            past = max(value - known[column, count - 1], 0.0) - max(known[column, 0] - value, 0.0)
+            out[row, column] = normal[below + first] + min(max(past / scale[column], -TAIL), TAIL)
     return out
 
 
 class Whitening:
     """Centre a table and give its principal directions equal spread, the covariance shrunk towards a sphere."""
 
-    def __init__(self, table: NDArray[np.float64]) -> None:
+    def __init__(self, table: NDArray[np.float32]) -> None:
         columns = table.shape[1]
-        self.mean = table.mean(axis=0)
-        centred = table - self.mean
+        self._mean = table.mean(axis=0, dtype=np.float64)
+        centred = table - self._mean
         covariance = centred.T @ centred / max(len(table) - 1, 1)
         level = max(float(np.trace(covariance)) / columns, 1e-9)
-        values, vectors = np.linalg.eigh((1 - SHRINKAGE) * covariance + SHRINKAGE * level * np.eye(columns))
-        self.map = np.ascontiguousarray(vectors / np.sqrt(values))
+        # With more columns than references a lesser shrinkage would push the references apart from each other.
+        share = max(SHRINKAGE, columns / (columns + len(table)))
+        values, vectors = np.linalg.eigh((1 - share) * covariance + share * level * np.eye(columns))
+        self._map = np.ascontiguousarray(vectors / np.sqrt(values))
 
-    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        return rows_times(table - self.mean, self.map)
+    def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
+        return rows_times(table - self._mean, self._map)
 
 
-def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float32]:
     """Rows on the unit sphere; a zero row stays zero."""
     norms = np.sqrt((table * table).sum(axis=1, keepdims=True))
-    return table / np.where(norms > 0, norms, 1.0)
+    return (table / np.where(norms > 0, norms, 1.0)).astype(np.float32)
 
 
 # Called from Python alone: compiled code that another compiled function calls may round differently once it is cached.
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
+def squared_distances(rows: NDArray[np.float32], references: NDArray[np.float32]) -> NDArray[np.float32]:
     """Squared Euclidean distances, (rows, references), every row by itself."""
-    out = np.empty((len(rows), len(references)))
+    out = np.empty((len(rows), len(references)), np.float32)
     for first in range(0, len(references), TILE):
         last = min(first + TILE, len(references))
         for i in range(len(rows)):
             for r in range(first, last):
-                total = 0.0
+                total = np.float32(0)
                 for c in range(rows.shape[1]):
                     step = rows[i, c] - references[r, c]
                     total += step * step

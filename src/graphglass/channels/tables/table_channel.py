@@ -2,101 +2,97 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.nearest_references import left_out_means, nearest_means, neighbourhood
+from graphglass.channels.channel import Channel, State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap
-from graphglass.channels.tables.reference_scale import NormalScores, Whitening, squared_distances, unit_rows
+from graphglass.channels.tables.reference_scale import (
+    NormalScores,
+    Standardised,
+    Whitening,
+    squared_distances,
+    unit_rows,
+)
 
-WIDEST = 3e38  # near the end of single precision; what lies past it is as far away as can be
+WIDEST = 3e38  # near the end of single precision; larger values are cut off here
+LEARNED = "features_"
 
 
-class TableChannel:
-    """Mean distance to the k nearest references between rows of normal scores.
+class TableChannel(Channel):
+    """Distance between rows in units of the references.
 
     Parameters
     ----------
-    name
+    name : str
     features : FeatureMap
-    metric : "euclidean" or "whitened-cosine"
-        The second gives every principal direction of the references the same weight and compares directions on the
-        sphere: which way a graph departs from the average reference, not how far.
-    spread : float
-        Sets k, the neighbours averaged, see
-        :func:`~graphglass.channels.nearest_references.neighbourhood`.
-    locality : float
-        Power of the references' local scale that distances are measured in, see
-        :func:`~graphglass.channels.nearest_references.local_units`.
+    whitened : bool
+        Compare directions on the sphere after whitening instead of Euclidean distances. Every principal direction of
+        the references then has the same weight, and it counts which way a graph departs from the average reference,
+        not how far.
+    standardised : bool
+        Columns in deviations of the references instead of normal scores: counts and values, whose extremes among the
+        references are as telling as those past them.
+    spread, locality : float
+        See :class:`~graphglass.channels.channel.Channel`.
     """
 
-    def __init__(self, name: str, features: FeatureMap, metric: str, spread: float, locality: float) -> None:
-        self.name = name
-        self.spread = spread
-        self.k = 1
+    def __init__(
+        self,
+        name: str,
+        features: FeatureMap,
+        *,
+        whitened: bool = False,
+        standardised: bool = False,
+        spread: float = 10.0,
+        locality: float = 0.5,
+    ) -> None:
+        super().__init__(name, spread=spread, locality=locality)
         self.features = features
-        self.metric = metric
-        self.locality = locality
-        self._left_out, self._units = np.zeros(0), np.ones(0)
-        self._place(np.zeros((0, 0)))
+        self.whitened, self.standardised = whitened, standardised
+        self._scores: NormalScores | Standardised
 
-    @property
-    def silent(self) -> bool:
-        """Whether the references lack what this channel reads."""
-        return self._table.shape[1] == 0
-
-    def _place(self, table: NDArray[np.float64]) -> None:
-        """Take a raw reference table and put its rows where queries will be compared with them."""
-        self._table = table
-        self.k = neighbourhood(len(table), self.spread)
-        if not table.size:
-            self._rows = np.zeros((len(table), 0))
-            return
-        self._scores = NormalScores(table)
-        rows = self._scores(table)
-        if self.metric == "whitened-cosine":
-            self._whitening = Whitening(rows)
-            rows = unit_rows(self._whitening(rows))
-        self._rows = rows
-
-    def _put(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.silent:
-            return table
-        rows = self._scores(table)
-        return unit_rows(self._whitening(rows)) if self.metric == "whitened-cosine" else rows
-
-    def _distances(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        squares = squared_distances(rows, self._rows)
-        return squares / 2 if self.metric == "whitened-cosine" else np.sqrt(squares)
-
-    def fit(self, references: ProfiledGraphs) -> None:
+    def learn(self, references: ProfiledGraphs) -> NDArray[np.float32] | None:
         self.features.fit(references)
-        self._place(settled(self.features.table(references)))
-        self._left_out, self._units = left_out_means(
-            lambda a, b: self._distances(self._rows[a:b]), self.k, self.locality, len(references)
-        )
+        return self._scale(rounded(self.features.table(references)))
 
-    def distances(self, queries: ProfiledGraphs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        rows = self._put(settled(self.features.table(queries)))
-        return nearest_means(lambda a, b: self._distances(rows[a:b]), len(rows), self.k, self._units)
+    def encode(self, graphs: ProfiledGraphs) -> NDArray[np.float32]:
+        rows = self._scores(rounded(self.features.table(graphs)))
+        return unit_rows(self._whitening(rows)) if self.whitened else rows
 
-    def leave_one_out(self) -> NDArray[np.float64]:
-        return self._left_out
+    def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
+        squares = squared_distances(rows, others).astype(np.float64)
+        return squares / 2 if self.whitened else np.sqrt(squares)
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        learned = {f"features_{name}": value for name, value in self.features.state().items()}
-        return {"table": self._table, "units": self._units, "left_out": self._left_out, **learned}
+    def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Half of one plus the cosine, or a Gaussian of the root mean square difference in reference deviations."""
+        if self.whitened:
+            return np.clip(1 - distances / 2, 0, 1)
+        return np.exp(-(distances**2) / (2 * self._table.shape[1]))
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        prefix = "features_"
-        self.features.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
-        self._place(state["table"])
-        self._left_out, self._units = state["left_out"], state["units"]
+    def state(self) -> State:
+        learned = {f"{LEARNED}{name}": value for name, value in self.features.state().items()}
+        return {"table": self._table, **learned}
+
+    def restore(self, state: State) -> None:
+        self.features.restore({k.removeprefix(LEARNED): v for k, v in state.items() if k.startswith(LEARNED)})
+        self.references = self._scale(state["table"])
+
+    def _scale(self, table: NDArray[np.float64]) -> NDArray[np.float32] | None:
+        """Learn the units of a raw reference table; its rows in those units."""
+        self._table = table
+        if not table.size:
+            return None
+        width = table.shape[1]
+        self._scores = Standardised(table, self.features.room(width)) if self.standardised else NormalScores(table)
+        rows = self._scores(table)
+        if not self.whitened:
+            return rows
+        self._whitening = Whitening(rows)
+        return unit_rows(self._whitening(rows))
 
 
-def settled(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Drop the last digits, which depend on the order of nodes in a sum: ranks would turn them into whole steps."""
     return np.round(np.clip(table, -WIDEST, WIDEST), 9).astype(np.float32).astype(np.float64) + 0.0

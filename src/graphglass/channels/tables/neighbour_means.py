@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.feature_maps import mean_and_deviation, structure_table
+from graphglass.channels.tables.composition import VOCABULARY, columns_of, frequent
+from graphglass.channels.tables.feature_maps import FeatureMap, mean_and_deviation
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.structure.profile import LTD_NAMES
 
 STEPS = 3
-VOCABULARY = 64  # labels with a column of their own; rarer ones share one
 SHAPE = [LTD_NAMES.index(name) for name in ("degree", "clustering", "core")]
 
 
-class PropagatedMap:
+class NeighbourMeansMap(FeatureMap):
     """Structure columns beside mean, deviation and neighbour correlation of propagated node features.
 
     A node starts as its degree, clustering and core number, its label (one column each) and its attributes,
@@ -35,31 +34,28 @@ class PropagatedMap:
         graphs = references.graphs
         self._labels, self._centre, self._spread = np.zeros(0, np.int64), np.zeros(0), np.ones(0)
         if graphs.node_labels is not None:
-            labels, counts = np.unique(graphs.node_labels, return_counts=True)
-            self._labels = np.sort(labels[np.argsort(-counts, kind="stable")[:VOCABULARY]])
+            self._labels = frequent(graphs.node_labels, VOCABULARY)
         if graphs.attributes is not None:
             values = attribute_columns(graphs)
             self._centre, spread = values.mean(axis=0), values.std(axis=0)
             self._spread = np.where(spread > 1e-9, spread, 1.0)
 
-    def nodes(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
+    def nodes(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         """The features every node starts with, (nodes, columns)."""
-        graphs = evidence.graphs
-        parts = [np.log1p(evidence.profile.descriptors[:, SHAPE])]
+        graphs = profiled.graphs
+        parts = [np.log1p(profiled.profile.descriptors[:, SHAPE])]
         if graphs.node_labels is not None:
-            column = np.searchsorted(self._labels, graphs.node_labels).clip(max=len(self._labels) - 1)
-            column = np.where(self._labels[column] == graphs.node_labels, column, len(self._labels))
-            parts.append(np.eye(len(self._labels) + 1)[column])
+            parts.append(np.eye(len(self._labels) + 1)[columns_of(graphs.node_labels, self._labels)])
         if graphs.attributes is not None:
             parts.append((attribute_columns(graphs) - self._centre) / self._spread)
         return np.concatenate(parts, axis=1)
 
-    def table(self, evidence: ProfiledGraphs) -> NDArray[np.float64]:
-        graphs = evidence.graphs
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
+        graphs = profiled.graphs
         offsets = graphs.node_offsets
-        start = self.nodes(evidence)
+        start = self.nodes(profiled)
         mean, deviation = mean_and_deviation(start, offsets)
-        columns = [structure_table(evidence.profile), mean, deviation]
+        columns = [profiled.structure_table, mean, deviation]
         current = start
         for _ in range(STEPS):
             current = neighbour_mean(current, offsets, graphs.neighbour_offsets, graphs.neighbours)
@@ -68,10 +64,10 @@ class PropagatedMap:
             columns += [step_mean, step_deviation, product - mean * step_mean]
         return np.concatenate(columns, axis=1)
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> State:
         return {"labels": self._labels, "centre": self._centre, "spread": self._spread}
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: State) -> None:
         self._labels, self._centre, self._spread = state["labels"], state["centre"], state["spread"]
 
 

@@ -1,0 +1,89 @@
+"""What a graph is made of: its size, and counts of degrees, labels, edge labels and label pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.channel import State
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.attribute_values import attribute_room, attribute_summary
+from graphglass.channels.tables.feature_maps import FeatureMap
+from graphglass.graphs.graph_set import GraphSet
+
+VOCABULARY = 64  # the references' most frequent labels get a column each; all others share one
+DEGREES = 10  # degrees from this one on share a column
+ROOM = 0.1  # least unit of a count or a logarithm
+
+
+class CompositionMap(FeatureMap):
+    """Log size, counts of degrees, node labels, edge labels and label pairs at edges, and attribute summaries.
+
+    Counts, not shares: how much of something a graph holds matters as well as its proportion.
+    """
+
+    def __init__(self) -> None:
+        self._nodes = self._edges = self._pairs = np.zeros(0, np.int64)
+        self._attributes = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        graphs = references.graphs
+        none = np.zeros(0, np.int64)
+        self._nodes = none if graphs.node_labels is None else frequent(graphs.node_labels, VOCABULARY)
+        self._edges = none if graphs.edge_labels is None else frequent(graphs.edge_labels, VOCABULARY)
+        self._pairs = none if graphs.node_labels is None else frequent(self._label_pairs(graphs), VOCABULARY)
+        self._attributes = attribute_room(graphs)
+
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
+        graphs = profiled.graphs
+        count, owner, degrees = len(graphs), graphs.node_graph, np.diff(graphs.neighbour_offsets)
+        ends = np.repeat(owner, degrees)
+        parts = [
+            np.log(graphs.sizes)[:, None],
+            np.log1p(graphs.edge_counts)[:, None],
+            _counts(owner, np.minimum(degrees, DEGREES), DEGREES + 1, count),
+        ]
+        if graphs.node_labels is not None:
+            names, pairs = columns_of(graphs.node_labels, self._nodes), self._label_pairs(graphs)
+            parts.append(_counts(owner, names, len(self._nodes) + 1, count))
+            parts.append(_counts(ends, columns_of(pairs, self._pairs), len(self._pairs) + 1, count) / 2)
+        if graphs.edge_labels is not None:
+            names = columns_of(graphs.edge_labels, self._edges)
+            parts.append(_counts(ends, names, len(self._edges) + 1, count) / 2)
+        return np.concatenate([*parts, attribute_summary(graphs)], axis=1)
+
+    def room(self, columns: int) -> NDArray[np.float64]:
+        return np.concatenate([np.full(columns - len(self._attributes), ROOM), self._attributes])
+
+    def state(self) -> State:
+        return {"nodes": self._nodes, "edges": self._edges, "pairs": self._pairs, "attributes": self._attributes}
+
+    def restore(self, state: State) -> None:
+        self._nodes, self._edges, self._pairs = state["nodes"], state["edges"], state["pairs"]
+        self._attributes = state["attributes"]
+
+    def _label_pairs(self, graphs: GraphSet) -> NDArray[np.int64]:
+        """The unordered pair of labels at every stored edge end."""
+        assert graphs.node_labels is not None
+        names = columns_of(graphs.node_labels, self._nodes)
+        sources = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
+        first, second = names[sources], names[graphs.global_neighbours]
+        return np.minimum(first, second) * (VOCABULARY + 1) + np.maximum(first, second)
+
+
+def frequent(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """The most frequent values in ascending order; ties go to the lower value."""
+    kinds, counts = np.unique(values, return_counts=True)
+    return np.sort(kinds[np.argsort(-counts, kind="stable")[:most]])
+
+
+def columns_of(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The column of every value: its place among the known ones, or the one after them."""
+    if not len(known):
+        return np.zeros(len(values), np.int64)
+    place = np.searchsorted(known, values).clip(max=len(known) - 1)
+    return np.where(known[place] == values, place, len(known))
+
+
+def _counts(owner: NDArray[np.int64], column: NDArray[np.int64], width: int, graphs: int) -> NDArray[np.float64]:
+    return np.bincount(owner * width + column, minlength=graphs * width).reshape(graphs, width).astype(np.float64)

@@ -1,0 +1,86 @@
+"""Training for the paper preset: from normal graphs to the frozen encoders that give codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
+from graphglass.detector.reference_sets import graph_set, union
+from graphglass.detector.settings import PaperSettings
+from graphglass.errors import InputError
+from graphglass.structure.profile import join_profiles
+
+if TYPE_CHECKING:
+    from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.trained_encoder import TrainedEncoder
+    from graphglass.embedding.training.trainer import Domain
+
+
+def prepare(graphs: Any, settings: PaperSettings, domain: str, *, progress: bool = False) -> Domain | dict[str, Domain]:
+    """Structure and text anchors of normal graphs, or of every domain of a mapping."""
+    from graphglass.embedding.embedder import text_anchors
+    from graphglass.embedding.encoders.text_encoder import load_encoder
+    from graphglass.embedding.training.trainer import Domain
+
+    if isinstance(graphs, Mapping):
+        return {name: cast(Domain, prepare(part, settings, domain, progress=progress)) for name, part in graphs.items()}
+    if isinstance(graphs, Domain):
+        return graphs
+    measured = measure_graphs(graph_set(graphs), progress=progress)
+    anchors = text_anchors(load_encoder(settings.encoder), measured.profile, domain, progress=progress)
+    return Domain(measured.graphs, measured.profile, anchors)
+
+
+def train_embedder(
+    domains: Domain | dict[str, Domain],
+    settings: PaperSettings,
+    domain: str,
+    *,
+    seed: int,
+    progress: bool,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    trained: TrainedEncoder | None = None,
+) -> Embedder:
+    """Train the graph encoder against the frozen text anchors; with ``trained`` nothing is left to train."""
+    from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.encoders.text_encoder import load_encoder
+    from graphglass.embedding.training.config import TrainingConfig
+    from graphglass.embedding.training.trainer import train, train_domains
+    from graphglass.sphere.slices import available_slices
+
+    text = load_encoder(settings.encoder)
+    if trained is None:
+        parts = list(domains.values()) if isinstance(domains, dict) else [domains]
+        count = sum(len(part.graphs) for part in parts)
+        if count < 2:
+            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
+        config = TrainingConfig(
+            slices=available_slices(settings.slices, text.dimension),
+            epochs=settings.epochs,
+            learning_rate=settings.learning_rate,
+            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
+            normalisation=settings.normalisation,  # type: ignore[arg-type]  # checked by the configuration
+            device=settings.device,
+            seed=seed,
+        )
+        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": progress}
+        if isinstance(domains, dict):
+            trained = train_domains(parts, config, **options)
+        else:
+            trained = train(domains.graphs, domains.profile, domains.anchors, config, **options)
+    return Embedder(text, trained, trained.schema, trained.slices, domain)
+
+
+def references_from(embedder: Embedder, domains: Domain | dict[str, Domain]) -> tuple[ProfiledGraphs, bool]:
+    """The training graphs as references, and whether they are compared by structure alone."""
+    if not isinstance(domains, dict):
+        return embedder.evidence_from(domains.graphs, domains.profile, domains.anchors), False
+    pooled = union({name: part.graphs for name, part in domains.items()})
+    structure = join_profiles([part.profile for part in domains.values()])
+    anchors = np.concatenate([part.anchors for part in domains.values()])
+    return embedder.for_any_domain().evidence_from(pooled, structure, anchors), True

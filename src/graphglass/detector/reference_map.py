@@ -1,0 +1,87 @@
+"""A map of the references and queries: positions on a plane whose distances follow the fused distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.detector.reference_scorer import ReferenceScorer
+
+LANDMARKS = 200  # references that span the map; all others are placed by their distances to these
+ROUNDS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceMap:
+    """Metric scaling of the references' fused distances (stress majorisation from a classical start).
+
+    Queries are placed one by one, so that a position never depends on the other queries. A graph that is far from
+    every reference is placed outside them: its distances, not its directions, decide.
+
+    Attributes
+    ----------
+    references : float64 (references, 2)
+    landmarks : int64 (landmarks,)
+        Places of the references that span the map.
+    """
+
+    references: NDArray[np.float64]
+    landmarks: NDArray[np.int64]
+
+    @classmethod
+    def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:
+        count = len(references)
+        landmarks = np.unique(np.linspace(0, count - 1, min(count, LANDMARKS)).astype(np.int64))
+        to_all = scorer.fused_distances(references[landmarks])  # (landmarks, references)
+        between = (to_all[:, landmarks] + to_all[:, landmarks].T) / 2
+        np.fill_diagonal(between, 0)
+        spanned = _majorise(_classical(between), between)
+        positions = _place(spanned, to_all.T)
+        positions[landmarks] = spanned
+        return cls(positions, landmarks)
+
+    def place(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Positions of graphs with these fused distances to every reference, (graphs, 2)."""
+        return _place(self.references[self.landmarks], distances[:, self.landmarks])
+
+
+def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Torgerson's solution: the two principal axes of the doubly centred squared distances."""
+    squares = distances**2
+    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
+    values, vectors = np.linalg.eigh(centred)
+    axes = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
+    # The sign of an eigenvector is arbitrary; fixing it keeps the map the same from run to run.
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    axes = axes * np.where(signs == 0, 1, signs)
+    return np.pad(axes, ((0, 0), (0, 2 - axes.shape[1])))
+
+
+def _majorise(start: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rounds of the Guttman transform: every point moves to the mean of where each other point wants it."""
+    points = start
+    for _ in range(ROUNDS):
+        step = points[:, None] - points[None]
+        length = np.sqrt((step**2).sum(axis=2))
+        ratio = np.where(length > 1e-12, distances / np.maximum(length, 1e-12), 0)
+        points = (ratio[:, :, None] * step).sum(axis=1) / len(points)
+    return points - points.mean(axis=0)
+
+
+def _place(landmarks: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points with the given distances to fixed landmarks, each by itself, (points, 2)."""
+    nearest = distances.argmin(axis=1)
+    # Start outward of the nearest landmark, at the distance asked for.
+    outward = landmarks[nearest] - landmarks.mean(axis=0)
+    outward = np.where(np.abs(outward).sum(axis=1, keepdims=True) > 1e-12, outward, [1.0, 0.0])
+    outward /= np.sqrt((outward**2).sum(axis=1, keepdims=True))
+    points = landmarks[nearest] + outward * distances.min(axis=1)[:, None]
+    for _ in range(ROUNDS):
+        step = points[:, None] - landmarks[None]
+        length = np.sqrt((step**2).sum(axis=2))
+        wanted = landmarks + distances[:, :, None] * step / np.maximum(length, 1e-12)[:, :, None]
+        points = wanted.mean(axis=1)
+    return points
