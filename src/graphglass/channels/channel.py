@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ class Channel(ABC):
         """The inverse of `state`."""
 
     @property
+    @abstractmethod
+    def bounded(self) -> bool:
+        """Whether one minus the distance is a kernel."""
+
+    @property
     def has_data(self) -> bool:
         """Whether the references carry what this channel reads."""
         return self.references is not None
@@ -92,10 +98,21 @@ class Channel(ABC):
                 lambda first, last: self.compare(rows[first:last], rows), self.k, self.locality, len(references)
             )
 
-    def distances(self, rows: Rows) -> NDArray[np.float64]:
-        """Mean distance of every row to its k nearest references, (rows,)."""
-        known = self.references
-        return nearest_means(lambda first, last: self.compare(rows[first:last], known), len(rows), self.k, self._units)
+    def distances(
+        self, rows: Rows, also: Callable[[int, NDArray[np.float64]], None] | None = None
+    ) -> NDArray[np.float64]:
+        """Mean distance of every row to its k nearest references, (rows,).
+
+        ``also`` gets every block of plain distances and the number of its first row, so that no pair is compared twice.
+        """
+
+        def metric(first: int, last: int) -> NDArray[np.float64]:
+            block = self.compare(rows[first:last], self.references)
+            if also is not None:
+                also(first, block)
+            return block
+
+        return nearest_means(metric, len(rows), self.k, self._units)
 
     def to_each_reference(self, rows: Rows) -> NDArray[np.float64]:
         """Distance of every row to every reference in the units of :meth:`distances`, (rows, references)."""

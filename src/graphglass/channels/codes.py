@@ -34,6 +34,10 @@ class CodeChannel(Channel):
     def k(self) -> int:
         return self._k
 
+    @property
+    def bounded(self) -> bool:
+        return True
+
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
         self._units = np.ones(len(rows))
@@ -56,7 +60,7 @@ class CodeChannel(Channel):
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(1 - distances / 2, 0, 1)
 
-    def distances(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    def distances(self, rows: NDArray[np.float32], also: object = None) -> NDArray[np.float64]:
         if self.index is None:
             return mean_distance(nearest(rows, self.references, self.k)[0])
         return mean_distance(self.index.nearest(rows, self.k)[0])
@@ -84,5 +88,5 @@ class DensityChannel(CodeChannel):
         self._units = np.ones(len(rows))
         self.left_out = kde_score(rows, rows, self.concentration, exclude_self=True)
 
-    def distances(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    def distances(self, rows: NDArray[np.float32], also: object = None) -> NDArray[np.float64]:
         return kde_score(rows, self.references, self.concentration)

@@ -47,15 +47,28 @@ class Fusion:
 
     def scores(self, distances: Distances) -> NDArray[np.float64]:
         """The score of every graph."""
-        total = self._total(self._summands(distances))
-        return total if self.sharpness is None else np.log1p(total) / self.sharpness
+        return self.combine(self.calibrated(distances))
 
     def contributions(self, distances: Distances) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score; they sum to it, and a channel at its centre adds nothing.
 
         With a sharpness the score is a concave function of a sum; every channel gets its share of that sum.
         """
-        summands = self._summands(distances)
+        return self.split(self.calibrated(distances))
+
+    def calibrated(self, distances: Distances) -> dict[str, NDArray[np.float64]]:
+        """z_c, with a sharpness arsinh z_c."""
+        units = {name: (distances[name] - self.centres[name]) / self.scales[name] for name in self.centres}
+        return units if self.sharpness is None else {name: np.arcsinh(z) for name, z in units.items()}
+
+    def combine(self, calibrated: Distances) -> NDArray[np.float64]:
+        """From calibrated distances to scores."""
+        total = self._total(self._summands(calibrated))
+        return total if self.sharpness is None else np.log1p(total) / self.sharpness
+
+    def split(self, calibrated: Distances) -> dict[str, NDArray[np.float64]]:
+        """From calibrated distances to contributions."""
+        summands = self._summands(calibrated)
         if self.sharpness is None:
             return summands
         total = self._total(summands)
@@ -63,11 +76,10 @@ class Fusion:
         np.divide(np.log1p(total), total, out=slope, where=np.abs(total) > 1e-12)
         return {name: value * slope / self.sharpness for name, value in summands.items()}
 
-    def _summands(self, distances: Distances) -> dict[str, NDArray[np.float64]]:
-        units = {name: (distances[name] - self.centres[name]) / self.scales[name] for name in self.weights}
+    def _summands(self, calibrated: Distances) -> dict[str, NDArray[np.float64]]:
         if self.sharpness is None:
-            return {name: self.weights[name] * z for name, z in units.items()}
-        return {name: self.weights[name] * np.expm1(self.sharpness * np.arcsinh(z)) for name, z in units.items()}
+            return {name: weight * calibrated[name] for name, weight in self.weights.items()}
+        return {name: weight * np.expm1(self.sharpness * calibrated[name]) for name, weight in self.weights.items()}
 
     @staticmethod
     def _total(summands: Distances) -> NDArray[np.float64]:

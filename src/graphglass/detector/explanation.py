@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -53,6 +53,8 @@ class Explanation:
     score, p_value : float
     neighbours : tuple of Neighbour
         Nearest first.
+    resembles : tuple of Neighbour
+        The nearest known anomalies, if there are any, nearest first.
     contributions : mapping channel -> float
         They sum to the score.
     shares : mapping family -> float
@@ -69,6 +71,7 @@ class Explanation:
     score: float
     p_value: float
     neighbours: tuple[Neighbour, ...]
+    resembles: tuple[Neighbour, ...]
     contributions: Mapping[str, float]
     shares: Mapping[str, float]
     fields: tuple[FieldDeviation, ...]
@@ -82,6 +85,7 @@ class Explanation:
             "score": self.score,
             "p_value": self.p_value,
             "neighbours": [asdict(item) for item in self.neighbours],
+            "resembles": [asdict(item) for item in self.resembles],
             "contributions": dict(self.contributions),
             "shares": dict(self.shares),
             "reasons": list(self.reasons),
@@ -108,41 +112,61 @@ def explain_one(
     if decision_function is not None:
         attribution = node_attribution(query.graphs, score, decision_function)
     deviations = field_deviations(query, references)
+    near = nearest(query, references, scorer, scorer.fused_distances(query)[0], neighbours)
+    resembles: tuple[Neighbour, ...] = ()
+    sentences = reasons(deviations)
+    if scorer.known is not None:
+        resembles = nearest(query, scorer.known.graphs, scorer, scorer.distances_to_known(query), neighbours)
+        sentences = (*_resemblance(resembles, near), *sentences)
     names = query.graphs.node_names
     return Explanation(
         id=query.graphs.ids[0],
         score=score,
         p_value=float(conformal_p_values(np.array([score]), scorer.reference_scores)[0]),
-        neighbours=nearest_references(query, references, scorer, neighbours),
+        neighbours=near,
+        resembles=resembles,
         contributions=contributions,
-        shares=family_shares(contributions, scorer),
+        shares=family_shares(contributions),
         fields=deviations,
-        reasons=reasons(deviations),
+        reasons=sentences,
         node_attribution=attribution,
         node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
     )
 
 
-def nearest_references(
-    query: ProfiledGraphs, references: ProfiledGraphs, scorer: ReferenceScorer, count: int
+def nearest(
+    query: ProfiledGraphs,
+    others: ProfiledGraphs,
+    scorer: ReferenceScorer,
+    distances: NDArray[np.float64],
+    count: int,
 ) -> tuple[Neighbour, ...]:
-    """The references with the smallest fused distance to one graph."""
-    distances = scorer.fused_distances(query)[0]
+    """Those of some graphs with the smallest fused distance to one graph, given these distances."""
     order = np.argsort(distances, kind="stable")[:count]
-    similar = scorer.similarities(query, order)
+    if not len(order):
+        return ()
+    similar = scorer.similarities(query, others[order])
     found = []
     for rank, place in enumerate(order):
         families = {family: float(values[rank]) for family, values in similar.items()}
         mean = sum(families.values()) / len(families)
-        found.append(Neighbour(references.graphs.ids[place], float(distances[place]), mean, families))
+        found.append(Neighbour(others.graphs.ids[place], float(distances[place]), mean, families))
     return tuple(found)
 
 
-def family_shares(contributions: Mapping[str, float], scorer: ReferenceScorer) -> dict[str, float]:
+def _resemblance(known: tuple[Neighbour, ...], normal: tuple[Neighbour, ...]) -> Iterator[str]:
+    """A sentence if a known anomaly is nearer than every normal reference."""
+    if known and normal and known[0].distance <= normal[0].distance:
+        family, value = max(known[0].families.items(), key=lambda item: item[1])
+        yield f"Resembles known anomaly {known[0].id} ({family} {value:.2f})."
+
+
+def family_shares(contributions: Mapping[str, float]) -> dict[str, float]:
     """Percent of the positive contributions by family, largest first."""
     families: dict[str, float] = {}
-    for channel in scorer.channels:
-        families[channel.family] = families.get(channel.family, 0.0) + contributions[channel.name]
+    for name, value in contributions.items():
+        family = name.partition(":")[0]
+        families[family] = families.get(family, 0.0) + value
     raised = sum(value for value in families.values() if value > 0)
     shares = {name: 100 * max(value, 0.0) / raised if raised else 0.0 for name, value in families.items()}
     return dict(sorted(shares.items(), key=lambda item: -item[1]))

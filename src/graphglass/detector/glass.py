@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from graphglass.detector.paper_codes import PaperCodes
 from graphglass.detector.paper_training import prepare, references_from
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_scorer import ReferenceScorer
-from graphglass.detector.reference_sets import graph_set, new_ids, union
+from graphglass.detector.reference_sets import equal_graphs, graph_set, union, with_new_ids
 from graphglass.detector.saved_form import load_detector, save_detector
 from graphglass.detector.settings import PaperSettings, resolve
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from graphglass.embedding.encoders.text_encoder import TextEncoder
     from graphglass.embedding.trained_encoder import TrainedEncoder
 
-LEARNED = ("references_", "scorer_", "decision_scores_", "threshold_", "labels_")
+LEARNED = ("references_", "anomalies_", "scorer_", "decision_scores_", "threshold_", "labels_")
 
 
 class GLASS(PaperCodes, BaseEstimator):
@@ -83,6 +84,8 @@ class GLASS(PaperCodes, BaseEstimator):
         1 where a reference itself lies above the threshold.
     references_ : ProfiledGraphs
         The normal graphs that scores are measured against; of a very large set, a sample.
+    anomalies_ : ProfiledGraphs or None
+        The known anomalies.
     embedder_ : Embedder or None
         Paper only: the frozen encoders.
 
@@ -133,6 +136,8 @@ class GLASS(PaperCodes, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    anomalies_: ProfiledGraphs | None
+
     # Fitting
 
     def fit(
@@ -140,6 +145,7 @@ class GLASS(PaperCodes, BaseEstimator):
         graphs: Any,
         y: object = None,
         *,
+        anomalies: Any = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
         trained: TrainedEncoder | None = None,
@@ -154,6 +160,8 @@ class GLASS(PaperCodes, BaseEstimator):
             they are, their structure is not measured again.
         y : ignored
             Present for scikit-learn's signature.
+        anomalies : GraphSet, or anything :func:`graphglass.read_graphs` reads, optional
+            Default preset only: known anomalies, see :meth:`add_anomalies`.
         checkpoint : path, optional
             Paper only: directory in which an interrupted training leaves what ``resume=True`` continues from.
         resume : bool
@@ -165,6 +173,8 @@ class GLASS(PaperCodes, BaseEstimator):
         if settings is not None:
             domains = prepare(graphs, settings, self.domain, progress=self.verbose)
             self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
+            if anomalies is not None:
+                raise InputError("Known anomalies need the default preset; leave out preset='paper'.")
             references, structure_only = references_from(self._embedder(), domains)
             self._set_references(references, structure_only=structure_only)
             return self
@@ -176,7 +186,7 @@ class GLASS(PaperCodes, BaseEstimator):
         if len(normals) < 2:
             raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {len(normals)}. Add normal graphs.")
         self._set_references(normals, structure_only=several)
-        return self
+        return self if anomalies is None else self.add_anomalies(anomalies)
 
     def settings(self) -> PaperSettings | None:
         """Every setting of the paper preset with the caller's own choices; None for the default preset."""
@@ -283,9 +293,14 @@ class GLASS(PaperCodes, BaseEstimator):
         """Add trusted normal graphs to the references (few-shot calibration)."""
         added = self._queries(graphs)
         self._refuse_if_large()
-        ids = new_ids(added.graphs.ids, set(self.references_.graphs.ids))
-        added = replace(added, graphs=replace(added.graphs, ids=ids))
-        self._set_references(join_profiled([self.references_, added]), structure_only=self.scorer_.structure_only)
+        if self.anomalies_ is not None:
+            clash = next(iter(equal_graphs(added.graphs, self.anomalies_.graphs)), None)
+            if clash:
+                raise InputError(f"Graph {clash[0]!r} is the known anomaly {clash[1]!r}. Remove the anomaly first.")
+        added = with_new_ids(added, self.references_)
+        self._set_references(
+            join_profiled([self.references_, added]), structure_only=self.scorer_.structure_only, keep_anomalies=True
+        )
         return self
 
     def remove_references(self, ids: Sequence[str]) -> Self:
@@ -298,7 +313,52 @@ class GLASS(PaperCodes, BaseEstimator):
         keep = np.array([identifier not in set(ids) for identifier in present])
         if not keep.any():
             raise InputError("Removing these would leave no reference. Replace the references instead.")
-        self._set_references(self.references_[keep], structure_only=self.scorer_.structure_only)
+        self._set_references(self.references_[keep], structure_only=self.scorer_.structure_only, keep_anomalies=True)
+        return self
+
+    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
+        """Add known anomalies: from now on graphs near them rank higher.
+
+        Nothing is trained. How much they count follows from how many there are and how far they lie from the normals.
+        Normal references are scored against the same known anomalies, so that p-values stay valid.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            They carry what the references carry.
+        strict : bool
+            Refuse graphs that equal a reference instead of skipping them with a warning.
+        """
+        self._fitted("references_")
+        if self.embedder_ is not None:
+            raise InputError("Known anomalies need the default preset; this detector has preset='paper'.")
+        added = self._queries(graphs)
+        self._refuse_if_large()
+        equal = equal_graphs(added.graphs, self.references_.graphs)
+        if equal:
+            told = ", ".join(f"{one!r} (reference {other!r})" for one, other in equal[:5])
+            if strict:
+                raise InputError(f"{len(equal)} known anomalies equal a normal reference: {told}. Leave one side out.")
+            warnings.warn(f"Skipped {len(equal)} known anomalies that equal a reference: {told}.", stacklevel=2)
+            kept = np.isin(added.graphs.ids, [one for one, _ in equal], invert=True)
+            if not kept.any():
+                raise InputError("Every known anomaly equals a normal reference. Leave one side out.")
+            added = added[kept]
+        if self.anomalies_ is not None:
+            added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_)])
+        self._set_anomalies(added)
+        return self
+
+    def remove_anomalies(self, ids: Sequence[str]) -> Self:
+        """Take known anomalies out by id; without any left, scores are those of the normal references alone."""
+        self._fitted("references_")
+        present = () if self.anomalies_ is None else self.anomalies_.graphs.ids
+        missing = sorted(set(ids) - set(present))
+        if missing or self.anomalies_ is None:
+            name = missing[0] if missing else ""
+            raise GraphError(f"No known anomaly has the id {name!r}; `glass references MODEL list` shows them.")
+        keep = np.array([identifier not in set(ids) for identifier in present])
+        self._set_anomalies(self.anomalies_[keep] if keep.any() else None)
         return self
 
     # Storage and scikit-learn
@@ -331,6 +391,7 @@ class GLASS(PaperCodes, BaseEstimator):
         references: ProfiledGraphs | LargeReferences,
         *,
         structure_only: bool = False,
+        keep_anomalies: bool = False,
         scorer: ReferenceScorer | None = None,
     ) -> None:
         """Measure scores against these references from now on; with ``scorer`` everything is fitted already."""
@@ -342,9 +403,27 @@ class GLASS(PaperCodes, BaseEstimator):
         sample = replace(sample, graphs=sample.graphs.without_labels())
         self.references_ = sample.structure_only() if structure_only else sample
         slices = () if self.embedder_ is None else self.embedder_.slices
-        self.scorer_ = scorer or ReferenceScorer.fit(
-            self.references_, self.settings(), slices, structure_only=structure_only, large=large
+        self.anomalies_ = self.anomalies_ if keep_anomalies else None
+        self._use(
+            scorer
+            or ReferenceScorer.fit(
+                self.references_,
+                self.settings(),
+                slices,
+                structure_only=structure_only,
+                large=large,
+                anomalies=self.anomalies_,
+            )
         )
+
+    def _set_anomalies(self, anomalies: ProfiledGraphs | None) -> None:
+        """Score against these known anomalies from now on; the references stay fitted as they are."""
+        self.anomalies_ = anomalies
+        self._use(self.scorer_.with_anomalies(anomalies))
+
+    def _use(self, scorer: ReferenceScorer) -> None:
+        self.scorer_ = scorer
+        self.anomalies_ = None if scorer.known is None else scorer.known.graphs
         self.decision_scores_ = self.scorer_.reference_scores
         self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)

@@ -14,6 +14,7 @@ from graphglass.channels.default_channels import default_channels, default_weigh
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.reliability import fixed_weights, reliability_weights
+from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.settings import PaperSettings
 from graphglass.errors import SchemaError
@@ -40,6 +41,8 @@ class ReferenceScorer:
         Labels and attributes are ignored: references of several domains, or queries of another one.
     large : LargeReferences or None
         The index of a reference set of which `fit` saw a sample.
+    known : KnownAnomalies or None
+        The second side of the references.
     """
 
     channels: tuple[Channel, ...]
@@ -48,6 +51,7 @@ class ReferenceScorer:
     schema: tuple[bool, bool, tuple[str, ...]]
     structure_only: bool = False
     large: LargeReferences | None = None
+    known: KnownAnomalies | None = None
 
     @classmethod
     def fit(
@@ -58,6 +62,7 @@ class ReferenceScorer:
         *,
         structure_only: bool = False,
         large: LargeReferences | None = None,
+        anomalies: ProfiledGraphs | None = None,
     ) -> ReferenceScorer:
         """Fit every channel on the references and fuse them: training-free channels, or the paper's codes.
 
@@ -79,7 +84,8 @@ class ReferenceScorer:
             fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
         else:
             fusion = fit_fusion(left_out, fixed_weights(slices))
-        return cls(channels, fusion, fusion.scores(left_out), _schema(references.graphs), structure_only, large)
+        scorer = cls(channels, fusion, fusion.scores(left_out), _schema(references.graphs), structure_only, large)
+        return scorer if anomalies is None else scorer.with_anomalies(anomalies)
 
     @property
     def reference_count(self) -> int:
@@ -115,10 +121,14 @@ class ReferenceScorer:
 
     def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every query; they sum to it."""
+        if self.known is not None:
+            return self.known.contributions(self.channels, self.fusion, queries)
         return self.fusion.contributions(self._distances(queries))
 
     def scores(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
         """Anomaly scores (eq:fixedscore under the paper's scorers)."""
+        if self.known is not None:
+            return self.known.scores(self.channels, self.fusion, queries)
         return self.fusion.scores(self._distances(queries))
 
     def fused_distances(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
@@ -137,13 +147,28 @@ class ReferenceScorer:
             out[part] = self.fusion.scores(pairs).reshape(-1, out.shape[1]) - twin
         return np.maximum(out, 0)
 
-    def similarities(self, query: ProfiledGraphs, places: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Similarity between 0 and 1 of one graph to the references at `places`, for every family of channels."""
+    def similarities(self, query: ProfiledGraphs, others: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
+        """Similarity between 0 and 1 of one graph to some others, for every family of channels."""
         families: dict[str, list[NDArray[np.float64]]] = {}
         for channel in self.channels:
-            distances = channel.compare(channel.encode(query), channel.references)[0, places]
+            distances = channel.compare(channel.encode(query), channel.encode(others))[0]
             families.setdefault(channel.family, []).append(channel.similarity(distances))
         return {family: np.mean(values, axis=0) for family, values in families.items()}
+
+    def distances_to_known(self, query: ProfiledGraphs) -> NDArray[np.float64]:
+        """Fused distance of one graph to every known anomaly, as :meth:`fused_distances` but without local units."""
+        assert self.known is not None
+        pairs = {c.name: c.compare(c.encode(query), self.known.rows[c.name])[0] for c in self.channels}
+        twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
+        return np.maximum(self.fusion.scores(pairs) - twin, 0)
+
+    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> ReferenceScorer:
+        """The same references beside these known anomalies; without any, scores keep their bits."""
+        scores: NDArray[np.float64] = self.fusion.scores({c.name: c.left_out for c in self.channels})
+        known = None
+        if anomalies is not None:
+            known, scores = KnownAnomalies.fit(anomalies, self.channels, self.fusion)
+        return replace(self, reference_scores=scores, known=known)
 
     def _distances(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         return {channel.name: channel.distances(channel.encode(queries)) for channel in self.channels}

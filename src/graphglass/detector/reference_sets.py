@@ -9,6 +9,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
 from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.read import read_graphs
@@ -32,6 +33,19 @@ def new_ids(ids: Sequence[str], taken: set[str]) -> tuple[str, ...]:
         fresh.append(name if name not in taken else next(other for other in others if other not in taken))
         taken.add(fresh[-1])
     return tuple(fresh)
+
+
+def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs) -> ProfiledGraphs:
+    """Graphs with ids that none of those present has; see :func:`new_ids`."""
+    ids = new_ids(added.graphs.ids, set(present.graphs.ids))
+    return replace(added, graphs=replace(added.graphs, ids=ids))
+
+
+def equal_graphs(graphs: GraphSet, others: GraphSet) -> list[tuple[str, str]]:
+    """Ids of graphs that equal one of the others, labels and attributes included, with the other's id."""
+    known = dict(zip(others.content_hashes(), others.ids, strict=True))
+    pairs = zip(graphs.ids, graphs.content_hashes(), strict=True)
+    return [(identifier, known[digest]) for identifier, digest in pairs if digest in known]
 
 
 def union(domains: Mapping[str, Any]) -> GraphSet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
 from graphglass.errors import ArtifactError, GlassError
@@ -38,13 +40,15 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
     references, embedder, scorer = detector.references_, detector.embedder_, detector.scorer_
     graphs, large = references.graphs, scorer.large
     tensors = {
-        "references": _present(graphs, _GRAPH_ARRAYS)
-        | _present(references.profile, _PROFILE_ARRAYS)
-        | {f"code/{name}": rows for name, rows in references.codes.items()},
+        "references": _graph_arrays(references),
         "channels": {"reference_scores": scorer.reference_scores}
         | ({} if large is None else {"places": large.places})
         | {f"{channel.name}/{key}": value for channel in scorer.channels for key, value in channel.saved().items()},
     }
+    if scorer.known is not None:
+        anomalies = scorer.known.graphs
+        tensors["anomalies"] = _graph_arrays(anomalies)
+        tensors["second_side"] = scorer.known.arrays()
     document: dict[str, Any] = {
         "params": _plain(detector.get_params()),
         "fusion": scorer.fusion.to_json(),
@@ -53,13 +57,10 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
     }
     documents: dict[str, Any] = {
         "detector": document,
-        "reference_names": {
-            "ids": list(graphs.ids),
-            "attributes": list(graphs.attribute_names),
-            "labels": {str(code): name for code, name in graphs.label_names.items()},
-            "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
-        },
+        "reference_names": _names(graphs),
     }
+    if scorer.known is not None:
+        documents["anomaly_names"] = _names(scorer.known.graphs.graphs)
     if large is not None:
         document["large"] = {
             "count": large.count, "indexes": {name: item.facts() for name, item in large.indexes.items()}
@@ -124,7 +125,8 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, 
     if "embedder" in artifact.documents:
         detector.embedder_ = load_embedder(artifact, encoder, where)
         detector.training_hashes_ = frozenset(artifact.documents["training"]["hashes"])
-    references, stored = _references(artifact), artifact.tensors["channels"]
+    references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
+    stored = artifact.tensors["channels"]
     slices = () if detector.embedder_ is None else detector.embedder_.slices
     channels = build_channels(detector.settings(), slices)
     for channel in channels:
@@ -146,12 +148,33 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, 
         document["structure_only"],
         large,
     )
+    if "anomalies" in artifact.tensors:
+        anomalies = _profiled(artifact.tensors["anomalies"], artifact.documents["anomaly_names"])
+        known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"])
+        scorer = replace(scorer, known=known)
     detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
     return detector
 
 
-def _references(artifact: Artifact) -> ProfiledGraphs:
-    arrays, names = artifact.tensors["references"], artifact.documents["reference_names"]
+def _graph_arrays(profiled: ProfiledGraphs) -> dict[str, NDArray[Any]]:
+    return (
+        _present(profiled.graphs, _GRAPH_ARRAYS)
+        | _present(profiled.profile, _PROFILE_ARRAYS)
+        | {f"code/{name}": rows for name, rows in profiled.codes.items()}
+    )
+
+
+def _names(graphs: GraphSet) -> dict[str, Any]:
+    return {
+        "ids": list(graphs.ids),
+        "attributes": list(graphs.attribute_names),
+        "labels": {str(code): name for code, name in graphs.label_names.items()},
+        "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
+    }
+
+
+def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
+    """The inverse of :func:`_graph_arrays` and :func:`_names`."""
     graphs = GraphSet(
         **{name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays},
         ids=tuple(names["ids"]),

@@ -14,6 +14,7 @@ from graphglass.channels.patterns.counts import Counts, count_keys, overlap
 from graphglass.channels.patterns.starts import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.kernels.hashing import spread_bits
 
 LEVELS = 4
 _PARTS = ("offsets", "keys", "values")
@@ -47,6 +48,10 @@ class PatternChannel(Channel):
     def __init__(self, name: str, start: Start, spread: float = 10.0) -> None:
         super().__init__(name, spread=spread, locality=0.5)
         self.start = start
+
+    @property
+    def bounded(self) -> bool:
+        return True
 
     def learn(self, references: ProfiledGraphs) -> PatternRows | None:
         return self.encode(references) if self.start.fit(references) else None
@@ -93,19 +98,11 @@ def neighbourhood_keys(
     return [level.view(np.int64) for level in out]
 
 
-@njit(inline="always")
-def _mix(x):  # type: ignore[no-untyped-def]
-    """A bijection of 64-bit words that spreads every bit (the splitmix64 finaliser)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
 @njit(cache=True, nogil=True)
 def _mix_all(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     out = np.empty_like(words)
     for i in range(len(words)):
-        out[i] = _mix(words[i] + np.uint64(0x9E3779B97F4A7C15))
+        out[i] = spread_bits(words[i] + np.uint64(0x9E3779B97F4A7C15))
     return out
 
 
@@ -126,7 +123,7 @@ def _look_around(
             for position in range(neighbour_offsets[node], neighbour_offsets[node + 1]):
                 word = keys[start + neighbours[position]]
                 if len(edges) > 0:
-                    word = word ^ _mix(np.uint64(edges[position]) + np.uint64(0xD1B54A32D192ED03))
-                around += _mix(word + np.uint64(0x8CB92BA72F3D8DD7))
-            out[node] = _mix(keys[node] * np.uint64(3) + around + np.uint64(0xAAAAAAAAAAAAAAAB))
+                    word = word ^ spread_bits(np.uint64(edges[position]) + np.uint64(0xD1B54A32D192ED03))
+                around += spread_bits(word + np.uint64(0x8CB92BA72F3D8DD7))
+            out[node] = spread_bits(keys[node] * np.uint64(3) + around + np.uint64(0xAAAAAAAAAAAAAAAB))
     return out

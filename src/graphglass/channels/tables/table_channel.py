@@ -53,6 +53,10 @@ class TableChannel(Channel):
         self.whitened, self.standardised = whitened, standardised
         self._scores: NormalScores | Standardised
 
+    @property
+    def bounded(self) -> bool:
+        return self.whitened  # one minus the distance is the cosine
+
     def learn(self, references: ProfiledGraphs) -> NDArray[np.float32] | None:
         self.features.fit(references)
         return self._scale(rounded(self.features.table(references)))
