@@ -13,7 +13,7 @@ from graphglass.bench import reference_swap
 from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.source_models import SourceEncoders, identity
 from graphglass.detector import GLASS
-from graphglass.detector import glass as estimator
+from graphglass.embedding.training import trainer
 from graphglass.errors import BenchError
 
 
@@ -30,13 +30,13 @@ def sources(data: Any) -> dict[str, Any]:
 def trainings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Counts calls of the trainer."""
     calls: list[int] = []
-    original = estimator.train_domains
+    original = trainer.train_domains
 
     def counted(*arguments: Any, **options: Any) -> Any:
         calls.append(1)
         return original(*arguments, **options)
 
-    monkeypatch.setattr(estimator, "train_domains", counted)
+    monkeypatch.setattr(trainer, "train_domains", counted)
     return calls
 
 
@@ -84,7 +84,7 @@ def test_the_identity_is_what_training_depends_on(sources: dict[str, Any]) -> No
     others = [
         identity(small(1), sources),
         identity(small(epochs=3), sources),
-        identity(small(normalisation="graph"), sources),
+        identity(small(normalisation="both"), sources),
         identity(small(), {name: part[1:] for name, part in sources.items()}),
         identity(small(), {name: part.structure_only() for name, part in sources.items()}),
         identity(small(), dict(reversed(sources.items()))),

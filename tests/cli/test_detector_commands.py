@@ -28,7 +28,7 @@ def place(tmp_path_factory, normals, queries):
     folder = tmp_path_factory.mktemp("commands")
     write_json_lines(normals, folder / "normals.jsonl")
     write_json_lines(queries, folder / "queries.jsonl")
-    result = glass("fit", folder / "normals.jsonl", "-o", folder / "model", "--epochs", 2, "--domain", "mol")
+    result = glass("fit", folder / "normals.jsonl", "-o", folder / "model")
     assert result.exit_code == 0, result.output
     assert "Fitted on 40 graphs" in result.output
     assert not (folder / "model.checkpoint").exists()
@@ -119,7 +119,7 @@ def test_report_is_one_self_contained_file(place):
     assert glass("score", place / "model", place / "queries.jsonl", "--report", report).exit_code == 0
     page = report.read_text()
     assert page.count('class="legend"') == 5  # one for each explained graph
-    assert page.count("<svg") >= 3 + 5 * 4
+    assert page.count("<svg") >= 2 + 5 * 4
     for outside in ("http://", "https://", "<script", "<link", "<img"):
         assert outside not in page
 
@@ -169,8 +169,7 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
 
 
 def test_info(place, tmp_path):
-    assert glass("info", place / "model", "--plot", tmp_path / "loss.svg").exit_code == 0
-    assert (tmp_path / "loss.svg").read_text().startswith("<svg xmlns")
+    fails("no loss to plot", "info", place / "model", "--plot", tmp_path / "loss.svg")
     fails("does not exist", "info", place / "model", "--plot", tmp_path / "absent" / "loss.svg")
     facts = json.loads(glass("info", place / "model", "--json").output)
     assert facts["references"] == 40

@@ -20,7 +20,18 @@ def fingerprint(model):
 
 def test_resume_continues_to_the_same_bits(tmp_path, normals):
     write_json_lines(normals[:12], tmp_path / "normals.jsonl")
-    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), "--epochs", "300", "-o"]
+    command = [
+        sys.executable,
+        "-m",
+        "graphglass.cli",
+        "fit",
+        str(tmp_path / "normals.jsonl"),
+        "--preset",
+        "paper",
+        "--epochs",
+        "300",
+        "-o",
+    ]
     # The first run is cut as soon as its first checkpoint is on disk.
     # A shell's background jobs ignore Ctrl-C, and children inherit that; the tests may run in one.
     process = subprocess.Popen(

@@ -26,7 +26,7 @@ def place(tmp_path_factory, normals, queries):
     write_json_lines(normals[20:], folder / "private.jsonl")
     write_json_lines(queries, folder / "queries.jsonl")
     for command in (
-        ("fit", folder / "public.jsonl", "-o", folder / "model", "--epochs", 1),
+        ("fit", folder / "public.jsonl", "-o", folder / "model", "--preset", "paper", "--epochs", 1),
         ("private", "budget", "create", folder / "l.db", "--dataset", "d", "--epsilon", 12),
         *(
             ("private", "release", folder / "model", folder / "private.jsonl", "--ledger", folder / "l.db", "--dataset",

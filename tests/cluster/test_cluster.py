@@ -303,7 +303,7 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
 
 
 def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):
-    for name in ("large_references", "reference_detector"):
+    for name in ("large_references", "glass"):
         monkeypatch.setattr(f"graphglass.detector.{name}.SAMPLE", 20)
     for name in ("FLAT_UP_TO", "HNSW_UP_TO"):
         monkeypatch.setattr(f"graphglass.sphere.reference_index.{name}", 10)

@@ -114,7 +114,7 @@ def configuration(detector: Detector) -> dict[str, Any]:
     resolver = getattr(detector, "settings", None)  # GLASS: what its preset stands for today
     if resolver is not None:
         chosen = resolver()
-        settings |= {"family_weights": dict(FAMILY_WEIGHTS)} if chosen is None else asdict(chosen)
+        settings |= {} if chosen is None else asdict(chosen)
     return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
 
 

@@ -55,6 +55,8 @@ class GLASS(PaperCodes, BaseEstimator):
         Paper only: neighbours per code.
     scorer : {"reliability", "fixed"}, optional
         Paper only: how codes are weighted.
+    calibration : {"leave-one-out", "raw"}, optional
+        Paper only: whether codes are calibrated by the references before they are weighted.
     normalisation : {"graph", "reference", "both"}, optional
         Paper only: how node features are scaled.
     epochs : int, optional
@@ -111,6 +113,7 @@ class GLASS(PaperCodes, BaseEstimator):
         slices: Sequence[int] | None = None,
         k: int | None = None,
         scorer: str | None = None,
+        calibration: str | None = None,
         normalisation: str | None = None,
         epochs: int | None = None,
         learning_rate: float | None = None,
@@ -126,6 +129,7 @@ class GLASS(PaperCodes, BaseEstimator):
         self.slices = slices
         self.k = k
         self.scorer = scorer
+        self.calibration = calibration
         self.normalisation = normalisation
         self.epochs = epochs
         self.learning_rate = learning_rate

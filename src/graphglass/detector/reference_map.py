@@ -26,10 +26,13 @@ class ReferenceMap:
     references : float64 (references, 2)
     landmarks : int64 (landmarks,)
         Places of the references that span the map.
+    frame : float64 (landmarks, 2)
+        Where those are fixed while all graphs, references too, are placed.
     """
 
     references: NDArray[np.float64]
     landmarks: NDArray[np.int64]
+    frame: NDArray[np.float64]
 
     @classmethod
     def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:
@@ -38,14 +41,14 @@ class ReferenceMap:
         to_all = scorer.fused_distances(references[landmarks])  # (landmarks, references)
         between = (to_all[:, landmarks] + to_all[:, landmarks].T) / 2
         np.fill_diagonal(between, 0)
-        spanned = _majorise(_classical(between), between)
-        positions = _place(spanned, to_all.T)
-        positions[landmarks] = spanned
-        return cls(positions, landmarks)
+        frame = _majorise(_classical(between), between)
+        if len(landmarks) < count:
+            to_all = scorer.fused_distances(references)[:, landmarks].T
+        return cls(_place(frame, to_all.T), landmarks, frame)
 
     def place(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Positions of graphs with these fused distances to every reference, (graphs, 2)."""
-        return _place(self.references[self.landmarks], distances[:, self.landmarks])
+        return _place(self.frame, distances[:, self.landmarks])
 
 
 def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:

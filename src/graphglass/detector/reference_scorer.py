@@ -13,10 +13,10 @@ from graphglass.channels.codes import CodeChannel
 from graphglass.channels.default_channels import default_channels, default_weights
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.reliability import fixed_weights, reliability_weights
 from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.settings import PaperSettings
+from graphglass.embedding.scoring_rules import paper_fusion
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
 
@@ -80,10 +80,11 @@ class ReferenceScorer:
         left_out = {channel.name: channel.left_out for channel in channels}
         if settings is None:
             fusion = fit_fusion(left_out, default_weights(channels), SHARPNESS)
-        elif settings.scorer == "reliability":
-            fusion = Fusion.weighted(reliability_weights(references.codes, slices, settings.k))
         else:
-            fusion = fit_fusion(left_out, fixed_weights(slices))
+            fusion = paper_fusion(
+                left_out, references.codes, slices, settings.k,
+                scorer=settings.scorer, calibration=settings.calibration,
+            )  # fmt: skip
         scorer = cls(channels, fusion, fusion.scores(left_out), _schema(references.graphs), structure_only, large)
         return scorer if anomalies is None else scorer.with_anomalies(anomalies)
 

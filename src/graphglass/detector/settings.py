@@ -25,6 +25,8 @@ class PaperSettings:
         Neighbours per code (eq:knn_distance).
     scorer : {"reliability", "fixed"}
         Weights from the references (eq:reliability_weights), or the log D rule of the ablation.
+    calibration : {"leave-one-out", "raw"}
+        Channels in units of the references' distances to each other, or distances as they are.
     normalisation : {"graph", "reference", "both"}
         How node features are scaled before the network reads them (eq:canon is ``graph``).
     epochs : int
@@ -40,6 +42,7 @@ class PaperSettings:
     slices: tuple[int, ...] = (64, 128, 256, 512)
     k: int = 5
     scorer: str = "reliability"
+    calibration: str = "leave-one-out"
     normalisation: str = "graph"
     epochs: int = 150
     learning_rate: float = 5e-5

@@ -125,8 +125,8 @@ class ChangeAnswer(BaseModel):
 class ModelAnswer(BaseModel):
     kind: str
     preset: str | None
-    domain: str
-    text_encoder: str
+    domain: str | None
+    text_encoder: str | None
     channels: list[str]
     references: int
     private: bool

@@ -69,7 +69,9 @@ class Service:
 
     def completed(self, graphs: GraphSet) -> GraphSet:
         """See :meth:`~graphglass.detector.reference_scorer.ReferenceScorer.accept`."""
-        return graphs if self.detector is None else self.detector.scorer_.accept(graphs)
+        if self.detector is None or self.detector.scorer_.structure_only:
+            return graphs
+        return self.detector.scorer_.accept(graphs)
 
     def readable(self, graphs: GraphSet) -> GraphSet:
         """The graphs as the model reads them."""
