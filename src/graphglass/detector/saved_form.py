@@ -153,8 +153,9 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, 
 
 def _references(artifact: Artifact) -> ProfiledGraphs:
     arrays, names = artifact.tensors["references"], artifact.documents["reference_names"]
+    columns: dict[str, Any] = {name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays}
     graphs = GraphSet(
-        **{name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays},
+        **columns,
         ids=tuple(names["ids"]),
         attribute_names=tuple(names["attributes"]),
         label_names={int(code): name for code, name in names["labels"].items()},

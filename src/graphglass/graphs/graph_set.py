@@ -177,8 +177,10 @@ class GraphSet:
         """Each edge once: of an undirected set with the source below the target, of a directed one as it points."""
         rows, columns = self.end_nodes, self.global_neighbours
         once = rows < columns if self.outgoing is None else self.outgoing
-        carried = (None if value is None else value[once] for value in (self.edge_labels, self.edge_attributes))
-        return EdgeList(rows[once], columns[once], *carried)
+        labels = None if self.edge_labels is None else self.edge_labels[once]
+        return EdgeList(
+            rows[once], columns[once], labels, None if self.edge_attributes is None else self.edge_attributes[once]
+        )
 
     @overload
     def __getitem__(self, key: int | np.integer[Any]) -> GraphSet: ...
@@ -195,18 +197,19 @@ class GraphSet:
         degrees = self.neighbour_offsets[nodes + 1] - self.neighbour_offsets[nodes]
         ends = ranges(self.neighbour_offsets[nodes], degrees)
 
-        places = {"graph": chosen, "node": nodes, "end": ends}
-        columns = {
-            name: getattr(self, name)[places[kind]] for name, kind in _ROWS.items() if getattr(self, name) is not None
-        }
         return replace(
             self,
             node_offsets=offsets(sizes),
             neighbour_offsets=offsets(degrees),
             neighbours=self.neighbours[ends],
             ids=tuple(self.ids[i] for i in chosen),
-            **columns,
+            **self.columns({"graph": chosen, "node": nodes, "end": ends}),
         )
+
+    def columns(self, places: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """Rows of all columns the set has, chosen by index or mask for each of ``graph``, ``node`` and ``end``."""
+        found = {name: (getattr(self, name), kind) for name, kind in _ROWS.items()}
+        return {name: value[places[kind]] for name, (value, kind) in found.items() if value is not None}
 
     def __iter__(self) -> Iterator[GraphSet]:
         return (self[i] for i in range(len(self)))

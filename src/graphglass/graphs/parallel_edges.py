@@ -107,7 +107,7 @@ class Listing:
             at: Callable[..., None] = np.minimum.at if rule == "min" else np.maximum.at
             at(out, self.places, values)
             return out
-        total = np.bincount(self.places, weights=values, minlength=len(self.repeats))
+        total = np.bincount(self.places, weights=values, minlength=len(self.repeats)).astype(np.float64)
         return total / np.maximum(self.repeats, 1) if rule == "mean" else total
 
     def _both_ends(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -69,7 +69,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         stored = (node_graph * span + keys[0])[order]
     counts = np.bincount(stored // span, minlength=len(ids))
     places = [_find(stored, pair) for pair in pairs]
-    flat = FlatGraphs(ids, positions, counts, edge_graph, *places)
+    flat = FlatGraphs(ids, positions, counts, edge_graph, places[0], places[1])
     flat.directed = directed
     flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, "edge", options)
     _note_faults(flat, places, complete, edge_rows)

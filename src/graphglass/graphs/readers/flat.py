@@ -133,7 +133,8 @@ class FlatGraphs:
             self.fault(graph, self.positions[graph], "the graph has no nodes")
         listed = np.bincount(self.edge_graph, minlength=len(self.ids))
         limits = options.limits
-        for graph in np.flatnonzero((self.counts > limits.max_nodes_per_graph) | (listed > limits.max_edges_per_graph)):
+        over = (self.counts > limits.max_nodes_per_graph) | (listed > limits.max_edges_per_graph)
+        for graph in np.flatnonzero(over).tolist():
             reason = limits.graph_excess(int(self.counts[graph]), int(listed[graph]))
             self.fault(graph, self.positions[graph], str(reason))
 
@@ -171,7 +172,7 @@ class FlatGraphs:
         finite = np.isfinite(values)
         if finite.all():
             return values
-        for row in np.flatnonzero(~finite.all(axis=1)):
+        for row in np.flatnonzero(~finite.all(axis=1)).tolist():
             column, graph = int(np.argmin(finite[row])), int(graph_of[row])
             hint = f"give it a value or read with {setting('fill', 0.0)}"
             if np.isnan(values[row, column]):

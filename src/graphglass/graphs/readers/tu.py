@@ -156,10 +156,10 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
         else tuple(f"value_{i}" for i in range(edge_attributes.shape[1])),
         directed=bool(options.directed),
     )
-    for graph in np.flatnonzero(counts == 0):
+    for graph in np.flatnonzero(counts == 0).tolist():
         reason = f"no node of {name}_graph_indicator.txt belongs to it, the graph is empty"
         flat.fault(graph, graph + 1, reason)
-    for edge in np.flatnonzero(~inside):
+    for edge in np.flatnonzero(~inside).tolist():
         pair = int(ends[edge]), int(graph_of[edges[edge, 1]])
         joined = f"joins {flat.ids[pair[0]]} to {flat.ids[pair[1]]}"
         for graph in pair:
