@@ -39,7 +39,7 @@ def part(base: GraphSet, number: int, size: int) -> GraphSet:
 
 def perturbed(rng, graphs: GraphSet) -> GraphSet:
     """One edge of every graph gets a new end, one node a label from elsewhere in the same set."""
-    sources, targets, _ = graphs.edge_list()
+    sources, targets, *_ = graphs.edge_list()
     owner = graphs.node_graph[sources]
     first = np.searchsorted(owner, np.arange(len(graphs)))
     count = np.bincount(owner, minlength=len(graphs))

@@ -124,6 +124,45 @@ def test_a_planted_motif_is_found(name, make_graphs):
     assert roc_auc_score(truth, detector.decision_function(test)) > 0.9
 
 
+@pytest.mark.parametrize("name", ["SIGNETBatch", "CVTGADBatch"])
+def test_a_transductive_score_depends_on_the_graphs_scored_together(name, normal, queries, tmp_path):
+    detector = build(name, max_steps=STEPS, batch_size=20).fit(normal)
+    together = detector.decision_function(queries)
+    fewer = detector.decision_function(queries[:6])
+    assert np.abs(together[:6] - fewer).max() > 1e-3
+    order = np.arange(len(queries))[::-1]
+    close(detector.decision_function(queries[order])[::-1], together)
+    with pytest.raises(InputError, match="transductive"):
+        detector.decision_function(queries[0])
+    loaded = type(detector).load(detector.save(tmp_path / name))
+    np.testing.assert_array_equal(loaded.decision_function(queries), together)
+
+
+@pytest.mark.parametrize("name", ["MUSE", "OCGTL", "UniFORM"])
+def test_a_fit_does_not_depend_on_the_number_of_threads(name, make_graphs):
+    """The batches are large enough that torch splits its sums among threads."""
+    graphs, before = make_graphs(120, "clique", 0), torch.get_num_threads()
+    scores = []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            detector = build(name, max_steps=8, batch_size=120, hidden=64).fit(graphs)
+            scores.append(detector.decision_function(graphs))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_array_equal(*scores)
+
+
+def test_the_origin_follows_seed_and_settings(normal):
+    origins = [
+        build("OCGIN", max_steps=1, **settings).fit(normal).origin_
+        for settings in ({}, {}, {"random_state": 1}, {"learning_rate": 0.01})
+    ]
+    assert origins[0] == origins[1]
+    assert len(set(origins)) == 3
+
+
 def test_the_run_ends_after_the_epochs_or_the_steps(normal):
     short = build("OCGIN", epochs=3, batch_size=20).fit(normal)
     assert (short.steps_, len(short.history_)) == (6, 3)

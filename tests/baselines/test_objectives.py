@@ -1,11 +1,15 @@
 """The loss of every deep method, by hand or by a second, naive computation."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional as F
 
+import graphglass.baselines as baselines
 from graphglass.baselines.cvtgad import CrossView, kernel_attention, node_contrast
 from graphglass.baselines.gladc import decoded_propagation, structure_error
 from graphglass.baselines.glocalkd import distillation_error
@@ -67,23 +71,35 @@ def test_ocgtl_by_hand():
     assert transformation_error(views, reference, 1.0).item() == pytest.approx(expected, rel=1e-6)
 
 
-def test_parallel_gins_are_separate_gins(several):
+def test_parallel_gins_are_separate_gins_without_additive_terms(several):
     torch.manual_seed(0)
     gins = ParallelGIN(several.features.shape[1], 4, 2, copies=3).eval()
     found = gins(several)
-    mixed = torch.eye(len(several.features)) + several.adjacency.to_dense()
+    closed = torch.eye(len(several.features)) + several.adjacency.to_dense()
     for k in range(3):
-        columns, x, out = slice(4 * k, 4 * k + 4), several.features, []
+        x, out = several.features, []
         for layer in range(2):
-            x = mixed @ x
-            if layer == 0:
-                x = x @ gins.enter.weight[columns].T + gins.enter.bias[columns]
-            else:
-                x = x @ gins.weights[1, k] + gins.biases[1, k]
-            x = torch.relu(torch.relu(x) @ gins.weights[2 * layer, k] + gins.biases[2 * layer, k])
-            x = x / math.sqrt(1 + 1e-5)  # batch normalisation as it starts: mean 0, variance 1
+            first = gins.enter.weight[4 * k : 4 * k + 4].T if layer == 0 else gins.weights[1, k]
+            x = torch.relu(torch.relu(closed @ x @ first) @ gins.weights[2 * layer, k])
             out.append(torch.stack([x[rows].sum(0) for _, rows in dense_graphs(several)]))
         torch.testing.assert_close(found[:, k], torch.cat(out, 1), rtol=1e-4, atol=1e-4)
+    assert not any("bias" in name for name, _ in gins.named_parameters())
+
+
+@pytest.mark.parametrize("name", ["OCGIN", "OCGTL"])
+def test_the_one_class_term_contracts(name, make_graphs):
+    """Training draws normal graphs together; batch normalisation would keep their spread at every layer."""
+    graphs = make_graphs(40, "ring", 0, labelled=False)
+    spreads = []
+    for steps in (1, 150):
+        detector = getattr(baselines, name)(max_steps=steps, epochs=steps).fit(graphs)
+        batch = graph_batch(graphs, detector.schema_)
+        with torch.no_grad():
+            network = detector.network_
+            rows = network.embed(batch) if name == "OCGIN" else network.encoders(batch)[:, 1:]
+            spreads.append(float((rows - network.centre).square().sum(-1).mean()))
+        assert not any(isinstance(part, nn.BatchNorm1d) for part in network.modules())
+    assert spreads[1] < 0.5 * spreads[0]
 
 
 def test_signet_dual_hypergraph_averages_edges_through_their_ends(path):
@@ -125,7 +141,8 @@ def test_muse_pair_summary_agrees_with_dense_cross_entropy(several):
     z = torch.randn(len(several.features), 3)
     mean, spread = pair_error_summary(z, several)
     for i, (adjacency, rows) in enumerate(dense_graphs(several)):
-        errors = F.binary_cross_entropy_with_logits(z[rows] @ z[rows].T, adjacency, reduction="none")
+        known = adjacency + torch.eye(len(adjacency))
+        errors = F.binary_cross_entropy_with_logits(z[rows] @ z[rows].T, known, reduction="none")
         torch.testing.assert_close(mean[i], errors.mean())
         torch.testing.assert_close(spread[i], errors.std(correction=0))
 
@@ -136,8 +153,9 @@ def test_muse_pair_loss_estimates_the_balanced_cross_entropy(several):
     draws = [balanced_pair_loss(z, several, torch.rand(len(sample_owners(several)), 2)) for _ in range(400)]
     found, wobble = torch.stack(draws).mean(0), torch.stack(draws).std(0) / 20
     for i, (adjacency, rows) in enumerate(dense_graphs(several)):
-        weight = (adjacency == 0).sum() / adjacency.sum()
-        exact = F.binary_cross_entropy_with_logits(z[rows] @ z[rows].T, adjacency, pos_weight=weight)
+        known = adjacency + torch.eye(len(adjacency))
+        weight = (known == 0).sum() / known.sum()
+        exact = F.binary_cross_entropy_with_logits(z[rows] @ z[rows].T, known, pos_weight=weight)
         assert abs(found[i] - exact) < 5 * wobble[i]  # five standard errors: wrong by chance once in a million
 
 
@@ -166,6 +184,24 @@ def test_cvtgad_kernel_attention_agrees_with_dense_weights(several):
         torch.testing.assert_close(found[rows], weights @ values[rows] / weights.sum(1, keepdim=True))
 
 
+def test_cvtgad_attention_weighs_by_the_other_view_and_reads_its_own(several):
+    torch.manual_seed(0)
+    attention = CrossView(4)
+    one, two = torch.randn(2, 6, 4)
+    found = attention.graphs([one, two])
+    for i, (view, other) in enumerate([(one, two), (two, one)]):
+        weights = (attention.queries[i](view) @ attention.keys[i](other).T / 2).softmax(dim=1)
+        read = attention.project[i](weights @ attention.values[i](view))
+        torch.testing.assert_close(found[i], attention.norms[i](view + read))
+    nodes = list(torch.randn(2, len(several.features), 4))
+    reached = attention.nodes(nodes, several)
+    for i in (0, 1):
+        read = kernel_attention(
+            attention.queries[i](nodes[i]), attention.keys[i](nodes[1 - i]), attention.values[i](nodes[i]), several
+        )
+        torch.testing.assert_close(reached[i], attention.norms[i](nodes[i] + attention.project[i](read)))
+
+
 def test_cvtgad_graph_attention_alone_reads_itself_and_the_references():
     torch.manual_seed(0)
     attention = CrossView(4)
@@ -174,6 +210,22 @@ def test_cvtgad_graph_attention_alone_reads_itself_and_the_references():
     alone = attention.graphs([v[:1] for v in views], [v[1:] for v in views])
     for one, all_of_them in zip(alone, together, strict=True):
         torch.testing.assert_close(one[0], all_of_them[0])
+
+
+def test_muse_reads_attributes_beside_labels_and_all_layers(make_graphs):
+    graphs = make_graphs(12, "ring", 0)
+    random = np.random.default_rng(0)
+    graphs = replace(
+        graphs,
+        attributes=random.normal(size=(graphs.node_count, 2)).astype(np.float32),
+        attribute_names=("a", "b"),
+    )
+    other = replace(graphs, attributes=graphs.attributes[::-1].copy())
+    detector = baselines.MUSE(epochs=2, hidden=8, layers=3, one_class_steps=2).fit(graphs)
+    assert detector.schema_.width == 3 + 1 + 2
+    assert detector.network_.feature_head[0].in_features == 3 * 8
+    assert not np.allclose(detector.decision_function(graphs), detector.decision_function(other))
+    assert baselines.OCGIN(max_steps=1).fit(graphs).schema_.width == 3 + 1
 
 
 def test_uniform_energy_gap_and_langevin_steps_by_hand():

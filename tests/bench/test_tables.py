@@ -13,7 +13,7 @@ import pytest
 from graphglass.bench import paper_figures
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
-from graphglass.bench.overview import BEGIN, END, insert, summary_table, write_pages
+from graphglass.bench.overview import BEGIN, END, insert, summary_table
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.table_model import Row, Table, Value
 from graphglass.bench.tables import tables
@@ -230,21 +230,6 @@ def test_an_interrupted_insert_keeps_the_page(tmp_path: Path, monkeypatch: pytes
     assert list(tmp_path.iterdir()) == [page]
 
 
-def test_pages_are_rebuilt_from_records(results: Path) -> None:
-    Results.create(results / "empty", Purpose("lora", "minority"))
-    cell = {"source": "mol", "dataset": "PROTEINS", "seed": 0}
-    write(results / "t", Purpose("transfer", "good-d"), "glass", cell, 61.0, **{"zero-shot": 61.0, "matched": 72.0})
-    names = [path.name for path in write_pages(results)]
-    assert names == ["single-minority.md", "transfer-good-d.md", "summary.md"]
-    page = (results / "single-minority.md").read_text()
-    assert page.count("### single,") == 5  # three metrics, seconds, memory
-    assert page.startswith("# single, protocol minority\n")
-    assert "protocol minority" in (results / "summary.md").read_text()
-    before = page
-    write_pages(results)
-    assert (results / "single-minority.md").read_text() == before
-
-
 def test_methods_and_encoders_are_not_pooled(tmp_path: Path) -> None:
     for method, auroc in (("glass", 90.0), ("glass-paper", 50.0)):
         for seed in (0, 1):
@@ -267,9 +252,6 @@ def test_an_empty_direction_leaves_the_summary_and_two_of_a_kind_are_refused(res
     before = summary_table(results).render()
     Results.create(results / "empty", Purpose("single", "minority", True))
     assert summary_table(results).render() == before
-    assert results / "summary.md" in write_pages(results)
     write(results / "twin", Purpose("single", "minority"), "size-knn", {"dataset": "MUTAG", "seed": 0}, 60.0)
     with pytest.raises(BenchError, match="hold results of one kind"):
         summary_table(results)
-    with pytest.raises(BenchError, match="would share the page"):
-        write_pages(results)

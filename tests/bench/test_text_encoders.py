@@ -11,24 +11,26 @@ from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.single import text_jobs
+from graphglass.detector import glass, settings
 from graphglass.errors import BenchError
 
 ONE = Splits(seeds=(0,))
 
 
 def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphglass.detector.settings.STEPS", 1)
+    original = settings.resolve
+    monkeypatch.setattr(glass, "resolve", lambda preset, choices: original(preset, {**choices, "epochs": 1}))
     results = Results.create(tmp_path, Purpose("text", "minority", False))
-    jobs = text_jobs(data, ["MUTAG"], ["glass"], ["numeric", "minilm"], ONE)
+    jobs = text_jobs(data, ["MUTAG"], ["glass-paper"], ["numeric", "minilm"], ONE)
     assert run_jobs(jobs, results, data, progress=False) == 2
-    records = Results.open(tmp_path).records("glass")
+    records = Results.open(tmp_path).records("glass-paper")
     assert [record["cell"]["encoder"] for record in records] == ["numeric", "minilm"]
     for record in records:
         assert "encoder" not in record["configuration"]
-        assert record["configuration"]["preset"] == "default"
+        assert record["configuration"]["preset"] == "paper"
         assert set(record["variants"]) == {"graph", "text"}
     assert run_jobs(jobs, results, data, progress=False) == 0
-    absent = text_jobs(data, ["MUTAG"], ["glass"], ["no such encoder"], ONE)
+    absent = text_jobs(data, ["MUTAG"], ["glass-paper"], ["no such encoder"], ONE)
     with pytest.raises(BenchError, match="no such encoder"):
         run_jobs(absent, results, data, progress=False)
 

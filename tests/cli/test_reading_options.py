@@ -112,7 +112,7 @@ def test_one_is_not_many(tmp_path):
 def test_repairs_are_told_in_one_line(tmp_path):
     path = tmp_path / "g.jsonl"
     path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 0], [0, 1], [1, 0], [1, 2], [1, 2]]}\n')
-    assert f"{path}: self-loops (1) and repeated edges (2) were removed\n" in glass("describe", path).stderr
+    assert f"{path}: self-loops (1) were removed and repeated edges (2) removed\n" in glass("describe", path).stderr
     path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 1]]}\n')
     assert glass("describe", path, "--quiet").stderr == ""
 

@@ -169,7 +169,7 @@ def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag
     assert [text.splitlines()[0] for text in told] == [f"{rejected}: read 0 graphs, left out 2"]
     ids = fitted.references_.graphs.ids
     assert ids == tuple(f"{name}.jsonl/graph-{row}" for name in ("one", "two") for row in range(10))
-    with pytest.raises(GraphError, match=r"one\.jsonl/graph-0' stands more than once"):
+    with pytest.raises(GraphError, match=r"one\.jsonl/graph-0' occurs more than once"):
         fit_parts(client, GLASS(), [parts[0], parts[0]])
     with pytest.raises(GraphError, match="No graph could be read from"):
         fit_parts(client, GLASS(), [rejected], complain=told.append)

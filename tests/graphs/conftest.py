@@ -48,6 +48,15 @@ def graph_sets(draw: st.DrawFn) -> GraphSet:
         )
     if draw(st.booleans()):
         options["node_names"] = [f"n{i}" for i in range(nodes)]
+    if draw(st.booleans()):
+        width = draw(st.integers(1, 2))
+        value = st.floats(-1e12, 1e12)
+        rows = draw(
+            st.lists(st.lists(value, min_size=width, max_size=width), min_size=len(sources), max_size=len(sources))
+        )
+        options["edge_attributes"] = np.asarray(rows, dtype=np.float64).reshape(-1, width)
+        options["edge_attribute_names"] = draw(st.sampled_from([(), ("amount", "time")]))[:width]
+    options["directed"] = draw(st.booleans())
     ids = draw(st.lists(_TEXT.filter(bool), min_size=len(counts), max_size=len(counts), unique=True))
     return canonical_graph_set(
         counts,

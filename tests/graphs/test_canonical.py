@@ -80,7 +80,7 @@ def test_attributes_must_be_finite(bad: float) -> None:
 
 
 def test_ids_are_unique_and_columns_fit() -> None:
-    with pytest.raises(GraphError, match="'a' stands more than once"):
+    with pytest.raises(GraphError, match="'a' occurs more than once"):
         canonical_graph_set([1, 1], [], [], ids=["a", "a"])
     with pytest.raises(GraphError, match="one row per node"):
         canonical_graph_set([2], [], [], attributes=[[1.0]])

@@ -16,7 +16,8 @@ from graphglass.graphs import columnar
 from graphglass.graphs.columnar import cache_entry, load_columns, load_entry, save_columns
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.readers.tu import read_tu, read_tu_report
+from graphglass.graphs.read import read_report
+from graphglass.graphs.readers.tu import read_tu
 from graphglass.storage.cache_folder import cache_root
 
 
@@ -83,7 +84,7 @@ def test_a_damaged_entry_is_made_again(dataset: Path, damage: str) -> None:
 
 def test_limits_hold_for_cached_graphs_too(dataset: Path) -> None:
     assert len(read_tu(dataset)) == 2
-    result = read_tu_report(dataset, limits=Limits(max_nodes_per_graph=2))
+    result = read_report(dataset, limits=Limits(max_nodes_per_graph=2))
     assert result.graphs.ids == ("T-1",)
     assert len(read_tu(dataset)) == 2
 

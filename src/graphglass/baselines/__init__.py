@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphglass.baselines.bag import BagKNN
-    from graphglass.baselines.cvtgad import CVTGAD
+    from graphglass.baselines.cvtgad import CVTGAD, CVTGADBatch
     from graphglass.baselines.gladc import GLADC
     from graphglass.baselines.glocalkd import GLocalKD
     from graphglass.baselines.kernels import WLSVM, PropagationForest, PropagationSVM, WLForest
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graphglass.baselines.netlsd import NetLSDKNN
     from graphglass.baselines.ocgin import OCGIN
     from graphglass.baselines.ocgtl import OCGTL
-    from graphglass.baselines.signet import SIGNET
+    from graphglass.baselines.signet import SIGNET, SIGNETBatch
     from graphglass.baselines.supervised import LabelledClassifier
     from graphglass.baselines.uniform import UniFORM
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BagKNN": "bag",
     "CVTGAD": "cvtgad",
+    "CVTGADBatch": "cvtgad",
     "GLADC": "gladc",
     "GLocalKD": "glocalkd",
     "LabelledClassifier": "supervised",
@@ -32,6 +33,7 @@ _HOMES = {
     "PropagationForest": "kernels",
     "PropagationSVM": "kernels",
     "SIGNET": "signet",
+    "SIGNETBatch": "signet",
     "SizeKNN": "knn",
     "StructureKNN": "knn",
     "UniFORM": "uniform",
@@ -49,11 +51,13 @@ __all__ = [
     "SIGNET",
     "WLSVM",
     "BagKNN",
+    "CVTGADBatch",
     "GLocalKD",
     "LabelledClassifier",
     "NetLSDKNN",
     "PropagationForest",
     "PropagationSVM",
+    "SIGNETBatch",
     "SizeKNN",
     "StructureKNN",
     "UniFORM",

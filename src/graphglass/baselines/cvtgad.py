@@ -1,7 +1,8 @@
-"""CVTGAD: two views of a graph that read each other by attention, and how well they agree."""
+"""CVTGAD: two views of a graph, compared by attention, and how well they agree."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -56,36 +57,41 @@ def kernel_attention(queries: Tensor, keys: Tensor, values: Tensor, batch: Graph
 
 
 class CrossView(nn.Module):
-    """Queries of one view against keys and values of the other, both ways."""
+    """Attention whose weights compare one view with the other and whose values are those of the view itself.
+
+    Each view is then projected, added to what it was, and layer-normalised.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.queries = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
         self.keys = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
         self.values = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
+        self.project = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
 
     def nodes(self, views: list[Tensor], batch: GraphBatch) -> list[Tensor]:
-        """Each node's two views after reading the other view of its graph's nodes."""
-        return [
-            view + kernel_attention(q(view), k(other), v(other), batch)
-            for view, other, q, k, v in zip(views, views[::-1], self.queries, self.keys, self.values, strict=True)
-        ]
+        """Each node's two views after attention among the nodes of its graph."""
+        out = []
+        for i, (view, other) in enumerate(zip(views, views[::-1], strict=True)):
+            read = kernel_attention(self.queries[i](view), self.keys[i](other), self.values[i](view), batch)
+            out.append(self.norms[i](view + self.project[i](read)))
+        return out
 
     def graphs(self, views: list[Tensor], references: list[Tensor] | None = None) -> list[Tensor]:
-        """Each graph's two views after reading the other view of all graphs, or of itself and the references."""
+        """Each graph's two views after attention among all graphs, or among itself and the references."""
         out = []
         for i, (view, other) in enumerate(zip(views, views[::-1], strict=True)):
             query, scale = self.queries[i](view), view.shape[1] ** -0.5
-            against = other if references is None else references[1 - i]
-            weights = query @ self.keys[i](against).T * scale
-            values = self.values[i](against)
+            keys, values = (other, view) if references is None else (references[1 - i], references[i])
+            weights, values = query @ self.keys[i](keys).T * scale, self.values[i](values)
             if references is None:
                 read = weights.softmax(dim=1) @ values
             else:
                 own = (query * self.keys[i](other)).sum(dim=1, keepdim=True) * scale
                 shares = torch.cat([own, weights], dim=1).softmax(dim=1)
-                read = shares[:, :1] * self.values[i](other) + shares[:, 1:] @ values
-            out.append(view + read)
+                read = shares[:, :1] * self.values[i](view) + shares[:, 1:] @ values
+            out.append(self.norms[i](view + self.project[i](read)))
         return out
 
 
@@ -93,20 +99,20 @@ class CVTGADNetwork(Network):
     """An encoder per view, cross-view attention between them at both levels, and the normal references."""
 
     references: Tensor
-    settled: Tensor
+    attended: Tensor
     statistics: Tensor
 
     def __init__(
         self, widths: tuple[int, int], hidden: int, layers: int, balance: float, temperature: float, kept: int
     ) -> None:
         super().__init__()
-        self.encoders = nn.ModuleList(GIN(width, hidden, layers, norm="after") for width in widths)
+        self.encoders = nn.ModuleList(GIN(width, hidden, layers) for width in widths)
         self.node_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.graph_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.node_attention, self.graph_attention = CrossView(hidden), CrossView(hidden)
         self.balance, self.temperature, self.kept = balance, temperature, kept
         self.register_buffer("references", torch.zeros(2, 0, hidden))  # graph views before attention
-        self.register_buffer("settled", torch.zeros(2, 0, hidden))  # and after it
+        self.register_buffer("attended", torch.zeros(2, 0, hidden))  # and after it
         self.register_buffer("statistics", torch.tensor([[0.0, 1.0], [0.0, 1.0]]))
 
     def views(self, batch: GraphBatch) -> tuple[list[Tensor], list[Tensor]]:
@@ -131,15 +137,20 @@ class CVTGADNetwork(Network):
         weights = [error.detach().std().clamp(min=1e-3) ** self.balance for error in (node, graph)]
         return weights[0] * node.mean() + weights[1] * graph.mean()
 
+    def node_errors(self, nodes: list[Tensor], batch: GraphBatch) -> Tensor:
+        """Contrast among all nodes of each graph, (graphs,)."""
+        errors = torch.zeros(len(batch))
+        for block in size_blocks(batch.sizes):
+            (one, real), (two, _) = (padded_block(view, batch, block) for view in nodes)
+            errors[block] = node_contrast(one, two, real, batch.sizes[block], self.temperature)
+        return errors
+
     def errors(self, batch: GraphBatch) -> Tensor:
         """Node and graph errors, (graphs, 2)."""
         nodes, graphs = self.views(batch)
-        node = torch.zeros(len(batch))
-        for block in size_blocks(batch.sizes):
-            (one, real), (two, _) = (padded_block(view, batch, block) for view in nodes)
-            node[block] = node_contrast(one, two, real, batch.sizes[block], self.temperature)
+        node = self.node_errors(nodes, batch)
         one, two = self.graph_attention.graphs(graphs, list(self.references))
-        graph = info_nce_against(one, two, (self.settled[0], self.settled[1]), self.temperature)
+        graph = info_nce_against(one, two, (self.attended[0], self.attended[1]), self.temperature)
         return torch.stack([node, graph], dim=1)
 
     @torch.no_grad()
@@ -147,10 +158,20 @@ class CVTGADNetwork(Network):
         chosen = torch.randperm(len(inputs))[: self.kept].sort().values.numpy()
         parts = [torch.stack(self.views(batch)[1]) for _, batch in inputs.pieces(SCORED_AT_ONCE, chosen)]
         self.references = torch.cat(parts, dim=1)
-        self.settled = torch.stack(self.graph_attention.graphs(list(self.references)))
+        self.attended = torch.stack(self.graph_attention.graphs(list(self.references)))
         errors = torch.cat([self.errors(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE, chosen)])
-        errors[:, 1] = info_nce(self.settled[0], self.settled[1], self.temperature)  # nobody its own negative
+        errors[:, 1] = info_nce(self.attended[0], self.attended[1], self.temperature)  # nobody its own negative
         self.statistics = torch.stack([errors.mean(dim=0), errors.std(dim=0).clamp(min=1e-6)])
+
+    def scores_together(self, batches: Iterable[GraphBatch]) -> Tensor:
+        node, graphs = [], []
+        for batch in batches:
+            nodes, before = self.views(batch)
+            node.append(self.node_errors(nodes, batch))
+            graphs.append(torch.stack(before))
+        one, two = self.graph_attention.graphs(list(torch.cat(graphs, dim=1)))
+        errors = torch.stack([torch.cat(node), info_nce(one, two, self.temperature)], dim=1)
+        return ((errors - self.statistics[0]) / self.statistics[1]).sum(dim=1)
 
     def scores(self, batch: GraphBatch) -> Tensor:
         return deviation(self.errors(batch), self.statistics).sum(dim=1)
@@ -161,7 +182,8 @@ class CVTGAD(DeepDetector):
     r"""Simplified transformer with cross-view attention.
 
     A feature view (node labels) and a structural view (return probabilities of random walks, degrees) pass through a
-    GIN each; nodes of a graph and graphs of a batch read the *other* view by attention. Both levels are contrasted,
+    GIN each. Nodes of a graph, and graphs of a batch, then read their own view by attention weights that compare it
+    with the *other* view. Both levels are contrasted,
 
     .. math:: \min \sigma_{node}^\alpha \mathcal L_{node} + \sigma_{graph}^\alpha \mathcal L_{graph},
 
@@ -202,3 +224,15 @@ class CVTGAD(DeepDetector):
     def network(self, schema: InputSchema) -> CVTGADNetwork:
         widths = schema.width, schema.structure_width
         return CVTGADNetwork(widths, self.hidden, self.layers, self.balance, self.temperature, self.references)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CVTGADBatch(CVTGAD):
+    """CVTGAD with its published score, which is transductive.
+
+    Attention between graphs and the negatives of their contrast are all other graphs that are scored together, and the
+    score is the sum of both errors in standard deviations above the mean of the training graphs. It depends on the
+    other graphs; a single graph has no score. Settings are those of :class:`CVTGAD`.
+    """
+
+    transductive = True

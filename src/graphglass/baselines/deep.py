@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -14,6 +16,7 @@ from torch import Tensor, nn
 
 from graphglass.baselines.node_inputs import InputSchema, graph_batch
 from graphglass.embedding.network.graph_batch import GraphBatch
+from graphglass.embedding.training.origin import training_origin
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.storage.load import load_artifact
@@ -40,6 +43,10 @@ class Network(nn.Module):
         """Higher is more anomalous, (graphs,). Must not depend on which graphs share the batch."""
         raise NotImplementedError
 
+    def scores_together(self, batches: Iterable[GraphBatch]) -> Tensor:
+        """Scores of graphs that are compared with one another, (graphs,). For transductive methods."""
+        raise NotImplementedError
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DeepDetector(BaseEstimator):
@@ -47,10 +54,12 @@ class DeepDetector(BaseEstimator):
 
     A run takes ``epochs`` passes over the training graphs, or ``max_steps`` optimiser steps if those come first. Both
     are fixed in advance and the last state is kept: no validation labels, no best epoch. Given ``random_state`` a fit
-    repeats bit for bit on one machine, and torch's global random state is left as it was.
+    repeats bit for bit on one machine, whatever its number of threads, and torch's global state is left as it was.
 
     Attributes
     ----------
+    origin_ : str
+        sha256 over the initial weights, the input schema and the settings.
     history_ : list of float
         Mean training loss of each epoch.
     steps_ : int
@@ -59,6 +68,8 @@ class DeepDetector(BaseEstimator):
 
     unlabelled: ClassVar[Literal["degree", "constant"]] = "degree"
     walks: ClassVar[int] = 0
+    joined: ClassVar[bool] = False  # whether nodes have their labels and attributes side by side
+    transductive: ClassVar[bool] = False  # whether a score depends on the graphs scored with it
 
     epochs: int
     max_steps: int | None = 300
@@ -76,11 +87,12 @@ class DeepDetector(BaseEstimator):
         self._check_settings()
         if len(graphs) < 2:
             raise InputError(f"{type(self).__name__} needs at least 2 training graphs, found {len(graphs)}.")
-        self.schema_ = InputSchema.of(graphs, self.unlabelled, self.walks)
+        self.schema_ = InputSchema.of(graphs, self.unlabelled, self.walks, joined=self.joined)
         inputs = graph_batch(graphs, self.schema_)
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), one_thread():
             torch.manual_seed(self.random_state)
             self.network_ = self.network(self.schema_)
+            self.origin_ = training_origin(self.network_, self._settings())
             with torch.no_grad():
                 self.network_.prepare(inputs)
             self._train(inputs)
@@ -117,25 +129,33 @@ class DeepDetector(BaseEstimator):
         return np.array_split(order, max(1, parts))
 
     def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
-        """One score per graph, higher is more anomalous, whichever graphs are scored together, (graphs,)."""
+        """One score per graph, higher is more anomalous, (graphs,).
+
+        It does not depend on which graphs are scored together, unless the method is transductive. Such a method
+        compares the graphs with one another and refuses a single one.
+        """
         network = self._fitted()
         if not len(graphs):
             return np.zeros(0)
+        if self.transductive and len(graphs) < 2:
+            raise InputError(
+                f"{type(self).__name__} is transductive: it compares graphs that are scored together, found one. "
+                "Score several at once, or use the inductive method of the same paper."
+            )
         inputs = graph_batch(graphs, self.schema_)
-        with torch.no_grad():
-            parts = [network.scores(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE)]
-        return torch.cat(parts).numpy().astype(np.float64)
+        with torch.no_grad(), one_thread():
+            batches = (batch for _, batch in inputs.pieces(SCORED_AT_ONCE))
+            if self.transductive:
+                scores = network.scores_together(batches)
+            else:
+                scores = torch.cat([network.scores(batch) for batch in batches])
+        return scores.numpy().astype(np.float64)
 
     def save(self, path: str | Path) -> Path:
         """Write the fitted method into the folder ``path``, atomically and without pickle."""
         network = self._fitted()
-        settings = {
-            "method": type(self).__name__,
-            "parameters": self.get_params(),
-            "schema": self.schema_.to_json(),
-        }
         weights = {name: value.numpy() for name, value in network.state_dict().items()}
-        save_artifact(path, KIND, tensors={"weights": weights}, documents={"detector": settings})
+        save_artifact(path, KIND, tensors={"weights": weights}, documents={"detector": self._settings()})
         return Path(path)
 
     @classmethod
@@ -157,6 +177,13 @@ class DeepDetector(BaseEstimator):
         detector.network_.eval()
         return detector
 
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "method": type(self).__name__,
+            "parameters": self.get_params(),
+            "schema": self.schema_.to_json(),
+        }
+
     def _fitted(self) -> Network:
         if not hasattr(self, "network_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted. Call fit with normal graphs first.")
@@ -176,6 +203,17 @@ class DeepDetector(BaseEstimator):
                 fits, expected = isinstance(value, int) and value >= least, f"an integer of at least {least}"
             if not fits:
                 raise ParameterError(type(self).__name__, name, expected, value)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """torch on one thread: sums over several are rounded by their number, and training amplifies it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _restore(network: nn.Module, state: dict[str, Tensor]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
@@ -20,12 +20,18 @@ def feature_errors(decoded: Tensor, features: Tensor) -> Tensor:
     return 1 - F.cosine_similarity(decoded, features, dim=1)
 
 
+def ones(batch: GraphBatch) -> tuple[Tensor, Tensor]:
+    """Where A + I is one: both directions of every edge, and the diagonal; rows and columns, each (ends + nodes,)."""
+    nodes = torch.arange(len(batch.features))
+    return torch.cat([batch.sources, nodes]), torch.cat([batch.targets, nodes])
+
+
 def pair_error_summary(z: Tensor, batch: GraphBatch) -> tuple[Tensor, Tensor]:
     r"""Mean and standard deviation of the adjacency errors over all ordered pairs of each graph, each (graphs,).
 
-    The error of a pair is the cross-entropy of the logit :math:`t = \langle z_i, z_j \rangle`, which is
-    :math:`\mathrm{softplus}(t) - A_{ij} t`: so all pairs need only the softplus, in blocks of graphs of like size, and
-    the rest is a sum over edges. Exact, with bounded memory.
+    The error of a pair is the cross-entropy of the logit :math:`t = \langle z_i, z_j \rangle` with :math:`B = A + I`,
+    which is :math:`\mathrm{softplus}(t) - B_{ij} t`: so all pairs need only the softplus, in blocks of graphs of like
+    size, and the rest is a sum over edges and nodes. Exact, with bounded memory.
     """
     first, second = torch.zeros(len(batch), dtype=torch.float64), torch.zeros(len(batch), dtype=torch.float64)
     for block in size_blocks(batch.sizes):
@@ -33,19 +39,20 @@ def pair_error_summary(z: Tensor, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         soft = F.softplus(rows @ rows.transpose(1, 2)) * (real[:, :, None] & real[:, None, :])
         first[block] = soft.sum(dim=(1, 2), dtype=torch.float64)
         second[block] = soft.square().sum(dim=(1, 2), dtype=torch.float64)
-    on_edges = (z[batch.sources] * z[batch.targets]).sum(dim=1).double()
-    owners = batch.graph_of[batch.sources]
-    first.index_add_(0, owners, -on_edges)
-    second.index_add_(0, owners, on_edges.square() - 2 * on_edges * F.softplus(on_edges))
+    left, right = ones(batch)
+    logits = (z[left] * z[right]).sum(dim=1).double()
+    owners = batch.graph_of[left]
+    first.index_add_(0, owners, -logits)
+    second.index_add_(0, owners, logits.square() - 2 * logits * F.softplus(logits))
     pairs = batch.sizes.square()
     mean = first / pairs
     return mean.float(), (second / pairs - mean.square()).clamp(min=0).sqrt().float()
 
 
 def balanced_pair_loss(z: Tensor, batch: GraphBatch, chances: Tensor) -> Tensor:
-    r"""Cross-entropy over all ordered pairs, edges weighted up to the number of non-edges, estimated, (graphs,).
+    r"""Cross-entropy with A + I over all ordered pairs, ones weighted up to the number of zeros, estimated, (graphs,).
 
-    The sum over edges is exact. That over all pairs is estimated from as many uniform pairs per graph as it has edge
+    The sum over ones is exact. That over all pairs is estimated from as many uniform pairs per graph as it has edge
     ends and nodes; ``chances`` (samples, 2) are uniform in [0, 1). Expects :func:`sample_owners` in their order.
     """
     owners = sample_owners(batch)
@@ -54,11 +61,12 @@ def balanced_pair_loss(z: Tensor, batch: GraphBatch, chances: Tensor) -> Tensor:
     drawn = F.softplus((z[ends[:, 0]] * z[ends[:, 1]]).sum(dim=1))
     zeros = torch.zeros(len(batch))
     everywhere = zeros.index_add(0, owners, drawn) / torch.bincount(owners, minlength=len(batch))  # mean over pairs
-    on_edges = (z[batch.sources] * z[batch.targets]).sum(dim=1)
-    edge_graph = batch.graph_of[batch.sources]
-    pairs, edges = batch.sizes.square(), torch.bincount(edge_graph, minlength=len(batch))
-    weight = (pairs - edges) / edges.clamp(min=1)
-    present = zeros.index_add(0, edge_graph, weight[edge_graph] * F.softplus(-on_edges) - F.softplus(on_edges))
+    left, right = ones(batch)
+    logits = (z[left] * z[right]).sum(dim=1)
+    graph = batch.graph_of[left]
+    pairs, count = batch.sizes.square(), torch.bincount(graph, minlength=len(batch))
+    weight = (pairs - count) / count
+    present = zeros.index_add(0, graph, weight[graph] * F.softplus(-logits) - F.softplus(logits))
     return everywhere + present / pairs
 
 
@@ -70,22 +78,22 @@ def sample_owners(batch: GraphBatch) -> Tensor:
 class MUSENetwork(Network):
     """A GIN with a feature head and an edge head, then a small autoencoder of error summaries."""
 
-    centre: Tensor
-    scale: Tensor
+    deviation: Tensor
 
-    def __init__(self, width: int, hidden: int, layers: int, drop: float, one_class_steps: int) -> None:
+    def __init__(self, width: int, hidden: int, layers: int, drop: float, dropout: float, one_class_steps: int) -> None:
         super().__init__()
-        self.encoder = GIN(width, hidden, layers, norm="after")
-        self.feature_head = mlp(hidden, hidden, width)
-        self.edge_head = mlp(hidden, hidden, hidden)
-        self.summary = mlp(4, 32, 2, 32, 4)
+        joint = hidden * layers
+        self.encoder = GIN(width, hidden, layers)
+        self.dropout = nn.Dropout(dropout)
+        self.feature_head = mlp(joint, hidden, width)
+        self.edge_head = mlp(joint, hidden, hidden)
+        self.summary = mlp(4, 32, 32, 4)
         self.drop, self.one_class_steps = drop, one_class_steps
-        self.register_buffer("centre", torch.zeros(4))
-        self.register_buffer("scale", torch.ones(4))
+        self.register_buffer("deviation", torch.ones(4))
 
     def decode(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
-        last = self.encoder(batch.features, batch.adjacency)[-1]
-        return self.feature_head(last), self.edge_head(last)
+        joined = self.dropout(torch.cat(self.encoder(batch.features, batch.adjacency), dim=1))
+        return self.feature_head(joined), self.edge_head(joined)
 
     def loss(self, batch: GraphBatch) -> Tensor:
         # A number per node decides each edge alike from both its ends, and any two edges independently.
@@ -107,17 +115,17 @@ class MUSENetwork(Network):
     def finish(self, inputs: GraphBatch) -> None:
         with torch.no_grad():
             found = torch.cat([self.summaries(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE)])
-        self.centre, self.scale = found.mean(dim=0), found.std(dim=0, correction=0).clamp(min=1e-6)
-        found = (found - self.centre) / self.scale
-        optimiser = torch.optim.Adam(self.summary.parameters(), lr=1e-2, weight_decay=1e-5)
+        optimiser = torch.optim.Adam(self.summary.parameters(), lr=1e-3, weight_decay=1e-6)
         for _ in range(self.one_class_steps):
             optimiser.zero_grad()
             (self.summary(found) - found).square().sum(dim=1).mean().backward()
             optimiser.step()
+        with torch.no_grad():
+            self.deviation = self.summary(found).std(dim=0, correction=0).clamp(min=1e-6)
 
     def scores(self, batch: GraphBatch) -> Tensor:
-        found = (self.summaries(batch) - self.centre) / self.scale
-        return (self.summary(found) - found).square().sum(dim=1)
+        found = self.summaries(batch)
+        return ((self.summary(found) - found).square() / self.deviation).sum(dim=1)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,18 +135,21 @@ class MUSE(DeepDetector):
     A graph autoencoder learns features and adjacency of normal graphs with half their edges hidden,
 
     .. math:: \min \tfrac12 \operatorname{mean}_v (1 - \cos(x_v, \hat x_v))
-              + \tfrac12 \operatorname{mean}_{ij} \mathrm{BCE}(A_{ij}, \sigma(\langle z_i, z_j \rangle)),
+              + \tfrac12 \operatorname{mean}_{ij} \mathrm{BCE}(A_{ij} + I_{ij}, \sigma(\langle z_i, z_j \rangle)),
 
-    edges weighted up to the number of non-edges. Anomalous graphs may be reconstructed *better* on average, so a graph
+    ones weighted up to the number of zeros. Anomalous graphs may be reconstructed *better* on average, so a graph
     becomes four numbers, the mean and the standard deviation of both kinds of error, and a second, small autoencoder of
-    these numbers, trained on normal graphs, gives the score: its squared error in units of the training spread.
+    these numbers, trained on normal graphs, gives the score: its squared errors, each over the deviation of what it
+    reconstructs of the training graphs. Nodes have their labels and their attributes.
 
     Parameters
     ----------
     hidden, layers : int
-        Width and depth of the GIN.
+        Width and depth of the GIN; both heads read all its layers.
     drop : float
         Share of edges hidden during training.
+    dropout : float
+        Share of the GIN's outputs set to zero during training.
     one_class_steps : int
         Full-batch steps of the small autoencoder.
     epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
@@ -150,13 +161,17 @@ class MUSE(DeepDetector):
     detection: limitations and a simple remedy. NeurIPS 2024.
     """
 
+    joined = True
+
     hidden: int = 32
     layers: int = 4
     drop: float = 0.5
+    dropout: float = 0.3
     one_class_steps: int = 500
     epochs: int = 200
-    batch_size: int = 64
+    max_steps: int | None = None
+    batch_size: int = 256
     weight_decay: float = 1e-6
 
     def network(self, schema: InputSchema) -> MUSENetwork:
-        return MUSENetwork(schema.width, self.hidden, self.layers, self.drop, self.one_class_steps)
+        return MUSENetwork(schema.width, self.hidden, self.layers, self.drop, self.dropout, self.one_class_steps)

@@ -24,6 +24,7 @@ class InputSchema:
 
     Node labels are one-hot with one spare column for labels not seen in training. Without labels, attributes are
     standardised; without both, a node is its degree bucket or the constant 1 (the choice of the original method).
+    Methods with ``joined`` read labels and attributes side by side.
     """
 
     labels: tuple[int, ...] | None
@@ -33,15 +34,18 @@ class InputSchema:
     walks: int = 0
 
     @classmethod
-    def of(cls, graphs: GraphSet, unlabelled: Literal["degree", "constant"], walks: int) -> Self:
+    def of(
+        cls, graphs: GraphSet, unlabelled: Literal["degree", "constant"], walks: int, *, joined: bool = False
+    ) -> Self:
+        labels = None
         if graphs.node_labels is not None:
-            return cls(tuple(int(v) for v in np.unique(graphs.node_labels)), (), (), unlabelled, walks)
-        if graphs.attributes is None:
-            return cls(None, (), (), unlabelled, walks)
+            labels = tuple(int(v) for v in np.unique(graphs.node_labels))
+        if graphs.attributes is None or (labels is not None and not joined):
+            return cls(labels, (), (), unlabelled, walks)
         values = graphs.attributes.astype(np.float64)
         centre, spread = values.mean(axis=0), values.std(axis=0)
         scale = np.where(spread > 1e-9 * (1 + np.abs(centre)), spread, 1.0)
-        return cls(None, tuple(map(float, centre)), tuple(map(float, scale)), unlabelled, walks)
+        return cls(labels, tuple(map(float, centre)), tuple(map(float, scale)), unlabelled, walks)
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
@@ -54,11 +58,9 @@ class InputSchema:
     @property
     def width(self) -> int:
         """Columns of the feature view."""
-        if self.labels is not None:
-            return len(self.labels) + 1
-        if self.centre:
-            return len(self.centre)
-        return DEGREE_BUCKETS if self.unlabelled == "degree" else 1
+        if self.labels is None and not self.centre:
+            return DEGREE_BUCKETS if self.unlabelled == "degree" else 1
+        return len(self.centre) + (0 if self.labels is None else len(self.labels) + 1)
 
     @property
     def structure_width(self) -> int:
@@ -67,17 +69,20 @@ class InputSchema:
 
     def features(self, graphs: GraphSet) -> Tensor:
         """The feature view, (nodes, width)."""
+        parts = []
         if self.labels is not None:
             if graphs.node_labels is None:
                 raise SchemaError("The method was fitted on graphs with node labels; these graphs have none.")
             known = np.asarray(self.labels)
             place = np.searchsorted(known, graphs.node_labels).clip(max=len(known) - 1)
-            return _one_hot(np.where(known[place] == graphs.node_labels, place, len(known)), self.width)
+            parts.append(_one_hot(np.where(known[place] == graphs.node_labels, place, len(known)), len(known) + 1))
         if self.centre:
             found = 0 if graphs.attributes is None else graphs.attributes.shape[1]
             if graphs.attributes is None or found != len(self.centre):
                 raise SchemaError(f"The method was fitted on {len(self.centre)} attributes per node, found {found}.")
-            return torch.from_numpy(((graphs.attributes - self.centre) / self.scale).astype(np.float32))
+            parts.append(torch.from_numpy(((graphs.attributes - self.centre) / self.scale).astype(np.float32)))
+        if parts:
+            return torch.cat(parts, dim=1)
         if self.unlabelled == "constant":
             return torch.ones(graphs.node_count, 1)
         return _one_hot(degree_bucket(np.diff(graphs.neighbour_offsets)), DEGREE_BUCKETS)

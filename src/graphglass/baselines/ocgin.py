@@ -20,7 +20,7 @@ def squared_distance(embeddings: Tensor, centre: Tensor) -> Tensor:
 
 
 class OCGINNetwork(Network):
-    """A bias-free GIN and the centre of the hypersphere."""
+    """A GIN without additive terms and normalisation, and the centre of the hypersphere."""
 
     centre: Tensor
 
@@ -47,12 +47,14 @@ class OCGINNetwork(Network):
 class OCGIN(DeepDetector):
     r"""One-class GIN.
 
-    Maps normal graphs near one point: with the readout :math:`z_i` of a GIN without additive terms and the centre
-    :math:`c`, the mean of the untrained readouts,
+    Maps normal graphs near one point: with the readout :math:`z_i` of a GIN and the centre :math:`c`, the mean of the
+    untrained readouts,
 
     .. math:: \min_\theta \frac1n \sum_i \lVert z_i - c \rVert^2 + \lambda \lVert \theta \rVert^2,
 
-    and the score of a graph is its squared distance :math:`\lVert z - c \rVert^2`.
+    and the score of a graph is its squared distance :math:`\lVert z - c \rVert^2`. The GIN has no additive terms, which
+    would let it map everything to the centre, and no batch normalisation, which would fix the spread of every layer and
+    so forbid the contraction that the objective asks for.
 
     Parameters
     ----------

@@ -20,12 +20,12 @@ def one_class_error(views: Tensor, centre: Tensor) -> Tensor:
     return torch.linalg.vector_norm(views - centre, dim=2).sum(dim=1)
 
 
-def transformation_error(views: Tensor, reference: Tensor, temperature: float = 0.1) -> Tensor:
+def transformation_error(views: Tensor, reference: Tensor, temperature: float = 1.0) -> Tensor:
     r"""The deterministic contrastive loss of neural transformation learning.
 
     .. math:: \sum_k -\log \frac{s(f_k, f)}{s(f_k, f) + \sum_{l \ne k} s(f_k, f_l)}, \quad s(a, b) = e^{\cos(a, b)/\tau}
 
-    Embedder (graphs, k, width) should resemble the reference (graphs, width) and differ from one another -> (graphs,).
+    Views (graphs, k, width) should resemble the reference (graphs, width) and differ from one another -> (graphs,).
     """
     views, reference = F.normalize(views, dim=2), F.normalize(reference, dim=1)
     positive = (views @ reference[:, :, None])[..., 0] / temperature  # (graphs, k)
@@ -38,18 +38,15 @@ def transformation_error(views: Tensor, reference: Tensor, temperature: float = 
 class ParallelGIN(nn.Module):
     """Several GINs of one shape over one batch, side by side in the columns of shared tensors.
 
-    The same as that many separate networks with a fixed epsilon of 0, at a fraction of the calls.
+    The same as that many separate networks with a fixed epsilon of 0 and no additive terms, at a fraction of the calls.
     """
 
     def __init__(self, width: int, hidden: int, layers: int, copies: int) -> None:
         super().__init__()
-        self.hidden, self.copies = hidden, copies
-        self.enter = nn.Linear(width, copies * hidden)
+        self.hidden, self.copies, self.layers = hidden, copies, layers
+        self.enter = nn.Linear(width, copies * hidden, bias=False)
         bound = hidden**-0.5
-        shape = (2 * layers - 1, copies, hidden, hidden)
-        self.weights = nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
-        self.biases = nn.Parameter(torch.empty(shape[:2] + shape[3:]).uniform_(-bound, bound))
-        self.norms = nn.ModuleList(nn.BatchNorm1d(copies * hidden) for _ in range(layers))
+        self.weights = nn.Parameter(torch.empty(2 * layers - 1, copies, hidden, hidden).uniform_(-bound, bound))
 
     def _apart(self, x: Tensor) -> Tensor:
         """Each network's own columns, (copies, nodes, hidden)."""
@@ -58,15 +55,11 @@ class ParallelGIN(nn.Module):
     def forward(self, batch: GraphBatch) -> Tensor:
         """Readouts that sum nodes and join layers, (graphs, copies, layers * hidden)."""
         x, out = batch.features, []
-        for i, norm in enumerate(self.norms):
+        for i in range(self.layers):
             x = x + spread(batch.adjacency, x)
-            first, second = 2 * i - 1, 2 * i
-            if i == 0:
-                inner = self._apart(self.enter(x))
-            else:
-                inner = torch.baddbmm(self.biases[first][:, None], self._apart(x), self.weights[first])
-            outer = torch.baddbmm(self.biases[second][:, None], F.relu(inner), self.weights[second])
-            x = F.relu(norm(outer.transpose(0, 1).reshape(len(x), -1)))
+            inner = self._apart(self.enter(x)) if i == 0 else self._apart(x) @ self.weights[2 * i - 1]
+            outer = F.relu(F.relu(inner) @ self.weights[2 * i])
+            x = outer.transpose(0, 1).reshape(len(x), -1)
             out.append(pool(x, batch).view(len(batch), self.copies, self.hidden))
         return torch.cat(out, dim=2)
 
@@ -108,8 +101,9 @@ class OCGTL(DeepDetector):
         \min \sum_G \sum_k \lVert f_k(G) - \theta \rVert
         - \log \frac{s(f_k, f)}{s(f_k, f) + \sum_{l \ne k} s(f_k, f_l)}:
 
-    views crowd around the centre, yet stay like the reference and unlike one another, which rules out the constant map.
-    The score is the same sum.
+    views gather around the centre, yet stay like the reference and unlike one another, which rules out the constant
+    map. The score is the same sum. As in :class:`~graphglass.baselines.OCGIN`, the GINs have no additive terms and no
+    batch normalisation, which would forbid the contraction.
 
     Parameters
     ----------
@@ -127,8 +121,8 @@ class OCGTL(DeepDetector):
     C. Qiu, M. Kloft, S. Mandt, M. Rudolph. Raising the bar in graph-level anomaly detection. IJCAI 2022.
     """
 
-    transformations: int = 6
-    temperature: float = 0.1
+    transformations: int = 5
+    temperature: float = 1.0
     hidden: int = 32
     layers: int = 4
     epochs: int = 500

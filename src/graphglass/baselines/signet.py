@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -126,6 +127,10 @@ class SIGNETNetwork(Network):
         errors = info_nce(self.graph_views, self.dual_views, self.temperature)
         self.statistics = torch.stack([errors.mean(), errors.std().clamp(min=1e-6)])
 
+    def scores_together(self, batches: Iterable[GraphBatch]) -> Tensor:
+        graphs, duals = (torch.cat(side) for side in zip(*map(self.views, batches), strict=True))
+        return info_nce(graphs, duals, self.temperature)
+
     def scores(self, batch: GraphBatch) -> Tensor:
         references = self.graph_views, self.dual_views
         return deviation(info_nce_against(*self.views(batch), references, self.temperature), self.statistics)
@@ -175,3 +180,15 @@ class SIGNET(DeepDetector):
 
     def network(self, schema: InputSchema) -> SIGNETNetwork:
         return SIGNETNetwork(schema.width, self.hidden, self.layers, self.extractor, self.temperature, self.references)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SIGNETBatch(SIGNET):
+    r"""SIGNET with its published score, which is transductive.
+
+    The score of a graph is :math:`\ell_{\mathrm{InfoNCE}}` with all other graphs that are scored with it as negatives.
+    It therefore depends on them: where most of them are anomalous it is high for anomalies, where few are it need not
+    be. A single graph has no score. Settings are those of :class:`SIGNET`.
+    """
+
+    transductive = True

@@ -65,8 +65,10 @@ METHODS: dict[str, Factory] = {
     "glocalkd": lazy("graphglass.baselines.glocalkd:GLocalKD"),
     "ocgtl": lazy("graphglass.baselines.ocgtl:OCGTL"),
     "signet": lazy("graphglass.baselines.signet:SIGNET"),
+    "signet-batch": lazy("graphglass.baselines.signet:SIGNETBatch"),
     "gladc": lazy("graphglass.baselines.gladc:GLADC"),
     "cvtgad": lazy("graphglass.baselines.cvtgad:CVTGAD"),
+    "cvtgad-batch": lazy("graphglass.baselines.cvtgad:CVTGADBatch"),
     "muse": lazy("graphglass.baselines.muse:MUSE"),
     "uniform": lazy("graphglass.baselines.uniform:UniFORM"),
 }

@@ -1,4 +1,4 @@
-"""Averages over all single-domain results, whole pages of tables, and putting a table between two marks of a page."""
+"""Averages over all single-domain results, and putting a table between two marks of a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphglass.bench.metrics import summary
 from graphglass.bench.private_tables import macro_tables
 from graphglass.bench.records import MANIFEST, Purpose, Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, dataset_values, folder_tables
+from graphglass.bench.tables import LOWER_IS_BETTER, METRIC_TITLES, dataset_values
 from graphglass.errors import BenchError
 from graphglass.storage.atomic import write_whole
 
@@ -83,34 +83,6 @@ def _summary_row(method: str, group: str, records: list[list[Record]], names: li
     whole = [entry.mean for entry in averages if isinstance(entry, Value)]
     both = Value(sum(whole) / 2) if len(whole) == 2 else None
     return Row(method, (*averages, both, " / ".join(seeds), " / ".join(missing)), group=group)
-
-
-def write_pages(root: str | Path) -> list[Path]:
-    """Write ``BENCHMARK-PROTOCOL[-flip].md`` into `root` for every folder with records below it, and ``summary.md``."""
-    base = Path(root)
-    pages: dict[Path, Results] = {}
-    for folder in result_folders(base):
-        if folder.records():
-            path = base / f"{folder.purpose.file_name}.md"
-            if path in pages:
-                raise BenchError(
-                    f"{pages[path].folder} and {folder.folder} would share the page {path}. Move one away."
-                )
-            pages[path] = folder
-    for path, folder in pages.items():
-        # Costs are known per cell; the layouts by variant show quality alone.
-        costs = folder.purpose.benchmark in ("single", "text")
-        metrics = METRIC_TITLES if costs else ("auroc", "auprc", "fpr95")
-        parts = [table.render() for metric in metrics for table in folder_tables(folder, metric)]
-        title = f"# {folder.purpose.benchmark}, protocol {folder.purpose.title}\n"
-        write_whole(path, "\n".join([title, *parts]).encode())
-    written = list(pages)
-    single = {folder.purpose.protocol for folder in pages.values() if folder.purpose.benchmark == "single"}
-    if single:
-        written.append(base / "summary.md")
-        summaries = [summary_table(base, protocol).render() for protocol in sorted(single, reverse=True)]
-        write_whole(written[-1], ("# Single-domain results in short\n\n" + "\n".join(summaries)).encode())
-    return written
 
 
 def insert(text: str, page: str | Path) -> None:

@@ -23,7 +23,7 @@ from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
 
 SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
-PRESETS = {"glass": "default", "glass-paper": "paper"}
+PRESETS = {"glass-paper": "paper"}  # methods that read text
 Ask = Callable[[Any, GraphSet], dict[str, NDArray[np.float64]]]
 
 

@@ -312,12 +312,3 @@ def plot(
 
     for path in draw(results, output, metric):
         typer.echo(path)
-
-
-@app.command()
-def pages(results: Annotated[Path, typer.Argument(help="A folder above the results folders.")]) -> None:
-    """Write one Markdown page per results folder and a summary, from the records alone."""
-    from graphglass.bench.overview import write_pages
-
-    for path in write_pages(results):
-        typer.echo(path)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -28,17 +27,9 @@ SHOWN = {
 }  # fmt: skip
 
 
-class Format(StrEnum):
-    """How the profile is written."""
-
-    table = "table"
-    json = "json"
-    parquet = "parquet"
-
-
-_ENDINGS = {
-    ".txt": Format.table, ".json": Format.json, ".jsonl": Format.json, ".ndjson": Format.json,
-    ".parquet": Format.parquet, ".pq": Format.parquet,
+Format = Literal["table", "json", "parquet"]
+_ENDINGS: dict[str, Format] = {
+    ".txt": "table", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
 
 
@@ -67,7 +58,7 @@ def describe(
     if cluster is not None:
         from graphglass.cluster.jobs import describe_parts
 
-        if output is None or format not in {None, Format.parquet}:
+        if output is None or format not in {None, "parquet"}:
             raise InputError("--cluster writes one Parquet table per part: name a directory with -o.")
         reading.refuse_beside_cluster()
 
@@ -78,7 +69,7 @@ def describe(
         return
     if len(graphs) > 1:
         raise InputError("Several files need --cluster local; without it, name one file.")
-    if output is None and format is Format.parquet:
+    if output is None and format == "parquet":
         raise InputError("A Parquet table needs a file. Name one with -o FILE.")
     format = format_of(output, format)  # noqa: A001
     if output is not None:
@@ -88,14 +79,14 @@ def describe(
     read = reading.read(graphs[0])
     measured = profile(read, progress=not quiet).columns(read.ids)
     columns = {name: values if name == "id" else values.tolist() for name, values in measured.items()}
-    if format is Format.table:
+    if format == "table":
         content = _show(columns, rows, output is None)
     else:
-        content = encoded(columns, ".jsonl" if format is Format.json else ".parquet")
+        content = encoded(columns, ".jsonl" if format == "json" else ".parquet")
     if output is not None:
         write_file(output, content)
         typer.echo(f"Wrote {counted(len(read), 'graph')} to {output}.", err=True)
-    elif format is Format.json:
+    elif format == "json":
         typer.echo(content, nl=False)
 
 
@@ -105,9 +96,9 @@ def format_of(output: Path | None, wanted: Format | None) -> Format:
     named = _ENDINGS.get(ending)
     if wanted is None and named is None and ending:
         raise InputError(f"{output}: name a file that ends in {', '.join(_ENDINGS)}, or add --format.")
-    if wanted is not None and named is not None and wanted is not named:
+    if wanted is not None and named is not None and wanted != named:
         raise InputError(f"{output} has the ending of {named}, but --format is {wanted}. Change one of them.")
-    return wanted or named or Format.table
+    return wanted or named or "table"
 
 
 def _show(columns: dict[str, list[Any]], rows: int, screen: bool) -> bytes:

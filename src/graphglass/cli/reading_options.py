@@ -1,7 +1,7 @@
 """How every command reads graphs: the same options, and one line about what was skipped or repaired."""
 
 # Annotations are evaluated here: the options of Reading become options of commands in other modules.
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +30,17 @@ class Reading:
     smiles_column: Annotated[str | None, _option("Column of a molecule table with the SMILES.")] = None
     id_column: Annotated[str | None, _option("Column of a molecule table, or value of an SDF record, with ids.")] = None
     nodes: Annotated[Path | None, _option("The node table of an edge table.")] = None
+    graph_column: Annotated[str, _flag("--graph-id", "Column of an edge table with the graph.")] = "graph_id"
+    source_column: Annotated[str, _flag("--source", "Column of an edge table with the source node.")] = "source"
+    target_column: Annotated[str, _flag("--target", "Column of an edge table with the target node.")] = "target"
+    node_label: Annotated[str, _option("Property or column of nodes with their label.")] = "label"
+    edge_label: Annotated[str, _option("Property or column of edges with their label.")] = "label"
+    directed: Annotated[
+        bool | None, _flag("--directed/--undirected", "Whether edges have a direction; as the input says by default.")
+    ] = None
+    merge: Annotated[
+        list[str] | None, _option("How parallel edges combine an attribute: NAME=sum, mean, min or max. Repeatable.")
+    ] = None
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
     all_rejects: Annotated[bool, _flag("--all-rejects", "List every skipped record, not the first five.")] = False
 
@@ -37,14 +48,12 @@ class Reading:
         """Read graphs and print to standard error what was skipped and what was repaired."""
         from graphglass.graphs.read import read_report
 
-        result = read_report(
-            path,
-            strict=self.strict,
-            smiles_column=self.smiles_column,
-            id_column=self.id_column,
-            nodes=self.nodes,
-            fill=self.fill,
-        )
+        settings: dict[str, Any] = {
+            item.name: getattr(self, item.name) for item in fields(self) if item.name != "all_rejects"
+        }
+        rules = [rule.rpartition("=") for rule in self.merge or []]
+        settings["merge"] = {name: rule for name, _, rule in rules} or None
+        result = read_report(path, **settings)
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):
             raise GraphError(f"No graph could be read from {path}: {'; '.join(result.notes) or summary}")
@@ -54,7 +63,9 @@ class Reading:
             typer.echo(summary, err=True)
         loops, repeated, _ = result.graphs.removed.sum(axis=0)
         if loops or repeated:
-            typer.echo(f"{path}: self-loops ({loops}) and repeated edges ({repeated}) were removed", err=True)
+            kept = "merged" if "count" in result.graphs.edge_attribute_names else "removed"
+            repairs = f"self-loops ({loops}) were removed and repeated edges ({repeated}) {kept}"
+            typer.echo(f"{path}: {repairs}", err=True)
         return result.graphs
 
     def refuse_beside_cluster(self) -> None:

@@ -38,13 +38,11 @@ class ReferenceMap:
     def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:
         count = len(references)
         landmarks = np.unique(np.linspace(0, count - 1, min(count, LANDMARKS)).astype(np.int64))
-        to_all = scorer.fused_distances(references[landmarks])  # (landmarks, references)
-        between = (to_all[:, landmarks] + to_all[:, landmarks].T) / 2
+        distances = scorer.fused_distances(references, landmarks)  # (references, landmarks)
+        between = (distances[landmarks] + distances[landmarks].T) / 2
         np.fill_diagonal(between, 0)
         frame = _majorise(_classical(between), between)
-        if len(landmarks) < count:
-            to_all = scorer.fused_distances(references)[:, landmarks].T
-        return cls(_place(frame, to_all.T), landmarks, frame)
+        return cls(_place(frame, distances), landmarks, frame)
 
     def place(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Positions of graphs with these fused distances to every reference, (graphs, 2)."""

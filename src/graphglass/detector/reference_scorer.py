@@ -132,21 +132,25 @@ class ReferenceScorer:
             return self.known.scores(self.channels, self.fusion, queries)
         return self.fusion.scores(self._distances(queries))
 
-    def fused_distances(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
-        """Distance of every query to every reference, 0 for a twin, (queries, references).
+    def fused_distances(
+        self, queries: ProfiledGraphs, places: NDArray[np.int64] | slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """Distance of every query to the references at `places`, or to all; 0 for a twin, (queries, references).
 
         The score that a graph would have with this reference as its only neighbour, above the score of a twin: the
         channels, units and weights of the score itself.
         """
         rows = {channel.name: channel.encode(queries) for channel in self.channels}
         twin = float(self.fusion.scores({name: np.zeros(1) for name in rows})[0])
-        out = np.empty((len(queries), len(self.reference_scores)))
-        step = max(1, PAIRS // max(out.shape[1], 1))
+        step = max(1, PAIRS // max(len(self.reference_scores), 1))
+        blocks = []
         for first in range(0, len(queries), step):
             part = slice(first, first + step)
-            pairs = {c.name: c.to_each_reference(rows[c.name][part]).ravel() for c in self.channels}
-            out[part] = self.fusion.scores(pairs).reshape(-1, out.shape[1]) - twin
-        return np.maximum(out, 0)
+            pairs = {c.name: c.to_each_reference(rows[c.name][part])[:, places] for c in self.channels}
+            width = next(iter(pairs.values())).shape[1]
+            scores = self.fusion.scores({name: block.ravel() for name, block in pairs.items()})
+            blocks.append(scores.reshape(-1, width) - twin)
+        return np.maximum(np.concatenate(blocks), 0)
 
     def similarities(self, query: ProfiledGraphs, others: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """Similarity between 0 and 1 of one graph to some others, for every family of channels."""

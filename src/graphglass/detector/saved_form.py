@@ -175,8 +175,9 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
 
 def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
     """The inverse of :func:`_graph_arrays` and :func:`_names`."""
+    columns: dict[str, Any] = {name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays}
     graphs = GraphSet(
-        **{name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays},
+        **columns,
         ids=tuple(names["ids"]),
         attribute_names=tuple(names["attributes"]),
         label_names={int(code): name for code, name in names["labels"].items()},

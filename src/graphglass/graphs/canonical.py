@@ -1,4 +1,4 @@
-"""The one form every graph takes: undirected, no self-loops, no repeated edges; what was removed is counted."""
+"""The one form every graph takes: no self-loops, no repeated edges; what was removed is counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.parallel_edges import Listing
 
 
 def canonical_graph_set(
@@ -24,6 +25,10 @@ def canonical_graph_set(
     attributes: ArrayLike | None = None,
     attribute_names: Sequence[str] = (),
     edge_labels: ArrayLike | None = None,
+    edge_attributes: ArrayLike | None = None,
+    edge_attribute_names: Sequence[str] = (),
+    directed: bool = False,
+    merge: Mapping[str, str] | None = None,
     node_names: ArrayLike | None = None,
     label_names: Mapping[int, str] | None = None,
 ) -> GraphSet:
@@ -34,8 +39,25 @@ def canonical_graph_set(
     node_counts : (graphs,)
         Nodes of each graph, isolated ones included; every graph has at least one.
     sources, targets : (edges,)
-        End nodes as rows counted over the whole set, in any order and direction. A pair listed in one direction only is
-        completed; of repeated pairs the first keeps its edge label.
+        End nodes as rows counted over the whole set, in any order. In an undirected set an edge may be listed in one
+        direction or in both.
+    ids : sequence of str, optional
+        Unique names of the graphs; 0, 1, 2, ... by default.
+    labels : (graphs,), optional
+        Class labels.
+    node_labels, node_names : (nodes,), optional
+    attributes : (nodes, width), optional
+    attribute_names, edge_attribute_names : sequence of str
+    edge_labels : (edges,), optional
+        Of parallel edges the first gives the label.
+    edge_attributes : (edges, width), optional
+        Parallel edges become one: see :mod:`graphglass.graphs.parallel_edges` for how their values combine.
+    directed : bool, default False
+        Whether an edge from source to target differs from one back.
+    merge : mapping, optional
+        Edge attribute to ``sum``, ``mean``, ``min`` or ``max``, where the rule by name does not fit.
+    label_names : mapping, optional
+        What label codes stand for.
     """
     counts = np.asarray(node_counts, dtype=np.int64)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -47,7 +69,7 @@ def canonical_graph_set(
     if len(set(names)) != len(names):
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise GraphError(f"Graph ids must be unique; {twice!r} stands more than once.")
+        raise GraphError(f"Graph ids must be unique; {twice!r} occurs more than once.")
     src, dst = np.asarray(sources), np.asarray(targets)
     if src.shape != dst.shape or src.ndim != 1:
         raise GraphError(f"Edges need one source and one target each, found shapes {src.shape} and {dst.shape}.")
@@ -65,17 +87,18 @@ def canonical_graph_set(
         one, two = names[graph_of[src[across[0]]]], names[graph_of[dst[across[0]]]]
         raise GraphError(f"Edge {across[0]} joins graph {one!r} to graph {two!r}; edges must stay inside a graph.")
 
-    given = None
-    if edge_labels is not None:
-        given = np.asarray(edge_labels, dtype=np.int64)
-        if given.shape != src.shape:
-            raise GraphError(f"Edge labels must match the {len(src)} edges, found {len(given)}.")
+    given = _edge_column(edge_labels, np.int64, 1, len(src), "Edge labels")
+    numbers = _edge_column(edge_attributes, np.float64, 2, len(src), "Edge attributes")
+    if numbers is not None and not np.isfinite(numbers).all():
+        bad = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
+        raise GraphError(f"Edge {bad} has a NaN or infinite attribute; its values must be finite.")
     removed = np.zeros((len(counts), 3), np.int64)
     loops = src == dst
     if loops.any():
         removed[:, 0] = np.bincount(graph_of[src[loops]], minlength=len(counts))
         src, dst = src[~loops], dst[~loops]
         given = None if given is None else given[~loops]
+        numbers = None if numbers is None else numbers[~loops]
     del loops
     listed = csr_array((np.ones(len(src), np.int32), (src, dst)), shape=(nodes, nodes))
     listed.sum_duplicates()  # the data now counts how often each ordered pair stands
@@ -85,12 +108,16 @@ def canonical_graph_set(
     adjacency = listed + listed.T.tocsr()
     adjacency.sort_indices()
     ends = np.diff(adjacency.indptr[offsets])  # stored ends of each graph, (graphs,)
-    removed[:, 2] = ends - np.diff(listed.indptr[offsets])
+    if not directed:
+        removed[:, 2] = ends - np.diff(listed.indptr[offsets])
     del listed
-    aligned = None
-    if given is not None:
-        rows = np.repeat(np.arange(nodes), np.diff(adjacency.indptr))
-        aligned = _edge_labels(src, dst, given, rows, adjacency.indices, nodes)
+    aligned: NDArray[np.int64] | None = None
+    table, table_names, outgoing = None, tuple(edge_attribute_names), None
+    if given is not None or numbers is not None or directed:
+        listing = Listing.of(src, dst, adjacency, directed=directed)
+        aligned = None if given is None else given[listing.first()]
+        table, table_names = listing.merged(numbers, table_names, merge or {})
+        outgoing = listing.listed if directed else None
     values = None
     if attributes is not None:
         values = np.asarray(attributes, dtype=np.float32)
@@ -111,22 +138,19 @@ def canonical_graph_set(
         attributes=values,
         attribute_names=tuple(attribute_names),
         edge_labels=aligned,
+        edge_attributes=table,
+        edge_attribute_names=table_names,
+        outgoing=outgoing,
         node_names=None if node_names is None else np.asarray(node_names, dtype=np.str_),
         label_names=dict(label_names or {}),
         removed=removed,
     )
 
 
-def _edge_labels(
-    src: NDArray[Any],
-    dst: NDArray[Any],
-    given: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    columns: NDArray[Any],
-    nodes: int,
-) -> NDArray[np.int64]:
-    """The label of the first listing of each unordered pair, for every stored end."""
-    pairs = np.minimum(src, dst).astype(np.int64) * nodes + np.maximum(src, dst)
-    keys, first = np.unique(pairs, return_index=True)
-    wanted = np.minimum(rows, columns).astype(np.int64) * nodes + np.maximum(rows, columns)
-    return given[first[np.searchsorted(keys, wanted)]] if len(keys) else np.zeros(0, np.int64)
+def _edge_column(values: ArrayLike | None, kind: type[Any], axes: int, edges: int, what: str) -> NDArray[Any] | None:
+    if values is None:
+        return None
+    column = np.asarray(values, dtype=kind)
+    if column.ndim != axes or len(column) != edges:
+        raise GraphError(f"{what} must match the {edges} edges, found shape {column.shape}.")
+    return column

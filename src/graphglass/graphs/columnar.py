@@ -17,10 +17,10 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.rejects import logger
 from graphglass.storage.cache_folder import cache_root
 
-VERSION = 1
+VERSION = 2
 _COLUMNS = (
     "node_offsets", "neighbour_offsets", "neighbours", "labels", "node_labels",
-    "attributes", "edge_labels", "node_names", "removed",
+    "attributes", "edge_labels", "edge_attributes", "outgoing", "node_names", "removed",
 )  # fmt: skip
 _WORTHWHILE = 4 << 20  # bytes of text below which parsing is as fast as the cache
 
@@ -81,6 +81,7 @@ def save_columns(graphs: GraphSet, folder: Path) -> None:
             "version": VERSION,
             "ids": list(graphs.ids),
             "attribute_names": list(graphs.attribute_names),
+            "edge_attribute_names": list(graphs.edge_attribute_names),
             "label_names": {str(code): name for code, name in graphs.label_names.items()},
             "checksums": {},
         }
@@ -128,5 +129,6 @@ def load_columns(folder: Path) -> GraphSet:
         **columns,
         ids=tuple(manifest["ids"]),
         attribute_names=tuple(manifest["attribute_names"]),
+        edge_attribute_names=tuple(manifest["edge_attribute_names"]),
         label_names={int(code): name for code, name in manifest["label_names"].items()},
     )

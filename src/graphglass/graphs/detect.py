@@ -38,6 +38,7 @@ FORMATS = {
     "parquet": Format("Parquet graph or edge table", (".parquet", ".pq"), "parquet.read_parquet", unit="row"),
     "csv-edges": Format("CSV or TSV edge table", (), "csv_edges.read_csv_edges"),
     "graphml": Format("GraphML file, or a folder of them", (".graphml",), "graphml.read_graphml"),
+    "gexf": Format("GEXF file, or a folder of them", (".gexf",), "gexf.read_gexf"),
     "networkx": Format("NetworkX graphs", object_reader="networkx.read_networkx"),
     "pyg": Format("PyG Data and datasets", object_reader="pyg.read_pyg"),
     "igraph": Format("igraph graphs", object_reader="igraph.read_igraph"),
@@ -54,9 +55,10 @@ def detect_path(path: Path, options: ReadOptions) -> str:
     if path.is_dir():
         if any(path.rglob("*_graph_indicator.txt")):
             return "tu"
-        if any(path.glob("*.graphml")):
-            return "graphml"
-        raise FormatError(f"The folder {path} holds neither a TU dataset nor GraphML files. {supported()}")
+        for name in ("graphml", "gexf"):
+            if any(path.glob(f"*.{name}")):
+                return name
+        raise FormatError(f"The folder {path} holds no TU dataset, GraphML or GEXF files. {supported()}")
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if suffix.lower() in _TABLES:
         return _detect_table(path, options)
@@ -72,17 +74,21 @@ def detect_path(path: Path, options: ReadOptions) -> str:
 
 def _detect_table(path: Path, options: ReadOptions) -> str:
     first = (text for _, text in text_lines(path, options.limits))
-    header = [cell.strip() for cell in next(csv.reader(first, delimiter=delimiter(path)), [])]
+    line = next(first, "").partition("\r")[0]  # lines may end in a bare carriage return
+    try:
+        header = [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter(path)), [])]
+    except csv.Error as error:
+        raise FormatError(f"The first line of {path.name} is not the header of a table: {error}.") from error
     if not header:
         raise SchemaError(f"{path.name} is empty; a table needs a header line.")
     if options.smiles_column is not None or smiles_column(header, None) is not None:
         return "smiles-table"
-    if "graph_id" in header:
+    if options.graph_column in header:
         return "csv-edges"
     raise SchemaError(
         f"{path.name} has neither a SMILES column nor the columns graph_id, source, target of an edge table. "
-        f"Columns found: {listing(header)}. "
-        f"Name the column with {setting('smiles_column', 'NAME')}, or rename the columns."
+        f"Columns found: {listing(header)}. Name the column with {setting('smiles_column', 'NAME')}, or those of an "
+        "edge table with --graph-id, --source and --target (graph_column=, source_column=, target_column= in Python)."
     )
 
 

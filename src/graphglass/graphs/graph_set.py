@@ -6,23 +6,47 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, SchemaError
+from graphglass.graphs.selection import chosen_graphs, offsets, ranges
 from graphglass.wording import listing
 
 REMOVED = ("self_loops", "multi_edges", "one_way")
+COUNT = "count"  # the edge attribute that says how many parallel edges became one
+
+
+# What one row of each column stands for; selecting, joining and checking go by this table.
+_ROWS = {
+    "labels": "graph", "removed": "graph",
+    "node_labels": "node", "attributes": "node", "node_names": "node",
+    "edge_labels": "end", "edge_attributes": "end", "outgoing": "end",
+}  # fmt: skip
+
+
+class EdgeList(NamedTuple):
+    """Each edge once: node rows over the whole set and what the edge carries; each (edges,) or (edges, width)."""
+
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    labels: NDArray[np.int64] | None
+    attributes: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
-    """A set of undirected simple graphs held column by column.
+    """A set of simple graphs held column by column.
 
     Build one with :func:`graphglass.graphs.canonical.canonical_graph_set` or a reader; the constructor only checks
     shapes.
+
+    Every edge is stored at both of its ends, whatever its direction: neighbours, offsets and everything measured from
+    them are those of the undirected skeleton. In a directed set ``outgoing`` tells which ends are the start of an
+    edge, and an end carries the label and attributes of the edge that leaves its node, or, where only the opposite
+    edge exists, of that one.
 
     Attributes
     ----------
@@ -31,7 +55,7 @@ class GraphSet:
     neighbour_offsets : int64 (nodes + 1,)
         Neighbours of node row ``v`` are ``neighbours[neighbour_offsets[v]:neighbour_offsets[v + 1]]``.
     neighbours : int32 (2 * edges,)
-        Sorted neighbour indices, LOCAL to the graph (0 is the graph's first node); each edge stands twice.
+        Sorted neighbour indices, LOCAL to the graph (0 is the graph's first node); each joined pair is stored twice.
     ids : tuple of str (graphs,)
     labels : (graphs,) or None
         Raw class labels as they were read, only ever used by benchmarks.
@@ -41,7 +65,13 @@ class GraphSet:
         Continuous node attributes.
     attribute_names : tuple of str (width,)
     edge_labels : int64 (2 * edges,) or None
-        Discrete edge types aligned with ``neighbours``; both directions carry the same value.
+        Discrete edge types aligned with ``neighbours``.
+    edge_attributes : float64 (2 * edges, width) or None
+        Numbers of every edge, aligned with ``neighbours``; double precision because times and amounts need it.
+    edge_attribute_names : tuple of str (width,)
+    outgoing : bool (2 * edges,) or None
+        Directed sets: whether an edge points from the node to this neighbour. True at both ends of a pair means one
+        edge in each direction. None for an undirected set.
     node_names : (nodes,) str or None
         The caller's node identifiers where they are not 0..n-1.
     label_names : mapping int -> str
@@ -59,25 +89,27 @@ class GraphSet:
     attributes: NDArray[np.float32] | None = None
     attribute_names: tuple[str, ...] = ()
     edge_labels: NDArray[np.int64] | None = None
+    edge_attributes: NDArray[np.float64] | None = None
+    edge_attribute_names: tuple[str, ...] = ()
+    outgoing: NDArray[np.bool_] | None = None
     node_names: NDArray[np.str_] | None = None
     label_names: Mapping[int, str] = field(default_factory=dict)
     removed: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
     def __post_init__(self) -> None:
-        graphs, nodes, ends = len(self.node_offsets) - 1, int(self.node_offsets[-1]), len(self.neighbours)
+        graphs = len(self.node_offsets) - 1
         if self.removed.shape[0] == 0 and graphs:
             object.__setattr__(self, "removed", np.zeros((graphs, 3), np.int64))
-        expected = {
-            "ids": graphs, "labels": graphs, "removed": graphs, "neighbour_offsets": nodes + 1,
-            "node_labels": nodes, "attributes": nodes, "node_names": nodes, "edge_labels": ends,
-        }  # fmt: skip
-        for name, length in expected.items():
+        lengths = {"graph": graphs, "node": int(self.node_offsets[-1]), "end": len(self.neighbours)}
+        expected = {"ids": graphs, "neighbour_offsets": lengths["node"] + 1}
+        for name, length in (expected | {name: lengths[kind] for name, kind in _ROWS.items()}).items():
             value = getattr(self, name)
             if value is not None and len(value) != length:
                 raise GraphError(f"GraphSet.{name} must have {length} rows, found {len(value)}.")
-        if self.attributes is not None and len(self.attribute_names) != self.attributes.shape[1]:
-            names = tuple(f"attribute_{i}" for i in range(self.attributes.shape[1]))
-            object.__setattr__(self, "attribute_names", names)
+        for name, stem in (("attribute", "attribute"), ("edge_attribute", "value")):
+            table = getattr(self, f"{name}s")
+            if table is not None and len(getattr(self, f"{name}_names")) != table.shape[1]:
+                object.__setattr__(self, f"{name}_names", tuple(f"{stem}_{i}" for i in range(table.shape[1])))
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
@@ -90,14 +122,22 @@ class GraphSet:
         return len(self.node_offsets) - 1
 
     def __repr__(self) -> str:
-        parts = [f"{len(self)} graphs", f"{self.node_count} nodes", f"{self.edge_count} edges"]
+        kind = "directed graphs" if self.directed else "graphs"
+        parts = [f"{len(self)} {kind}", f"{self.node_count} nodes", f"{self.edge_count} edges"]
         if self.node_labels is not None:
             parts.append("node labels")
         if self.attributes is not None:
             parts.append(f"{self.attributes.shape[1]} attributes")
         if self.edge_labels is not None:
             parts.append("edge labels")
+        if self.edge_attributes is not None:
+            parts.append(f"{self.edge_attributes.shape[1]} edge attributes")
         return f"GraphSet({', '.join(parts)})"
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self.outgoing is not None
 
     @property
     def node_count(self) -> int:
@@ -128,12 +168,19 @@ class GraphSet:
         ends_per_graph = np.diff(self.neighbour_offsets[self.node_offsets])
         return self.neighbours.astype(np.int64) + np.repeat(self.node_offsets[:-1], ends_per_graph)
 
-    def edge_list(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-        """Each edge once: node rows over the whole set, source below target, and the edge labels; each (edges,)."""
-        rows = np.repeat(np.arange(self.node_count), np.diff(self.neighbour_offsets))
-        columns = self.global_neighbours
-        once = rows < columns
-        return rows[once], columns[once], None if self.edge_labels is None else self.edge_labels[once]
+    @property
+    def end_nodes(self) -> NDArray[np.int64]:
+        """The node row that every stored end belongs to, (2 * edges,)."""
+        return np.repeat(np.arange(self.node_count), np.diff(self.neighbour_offsets))
+
+    def edge_list(self) -> EdgeList:
+        """Each edge once: of an undirected set with the source below the target, of a directed one as it points."""
+        rows, columns = self.end_nodes, self.global_neighbours
+        once = rows < columns if self.outgoing is None else self.outgoing
+        labels = None if self.edge_labels is None else self.edge_labels[once]
+        return EdgeList(
+            rows[once], columns[once], labels, None if self.edge_attributes is None else self.edge_attributes[once]
+        )
 
     @overload
     def __getitem__(self, key: int | np.integer[Any]) -> GraphSet: ...
@@ -150,22 +197,19 @@ class GraphSet:
         degrees = self.neighbour_offsets[nodes + 1] - self.neighbour_offsets[nodes]
         ends = ranges(self.neighbour_offsets[nodes], degrees)
 
-        def rows(value: NDArray[Any] | None, index: NDArray[np.int64]) -> Any:
-            return None if value is None else value[index]
-
         return replace(
             self,
             node_offsets=offsets(sizes),
             neighbour_offsets=offsets(degrees),
             neighbours=self.neighbours[ends],
             ids=tuple(self.ids[i] for i in chosen),
-            labels=rows(self.labels, chosen),
-            node_labels=rows(self.node_labels, nodes),
-            attributes=rows(self.attributes, nodes),
-            edge_labels=rows(self.edge_labels, ends),
-            node_names=rows(self.node_names, nodes),
-            removed=self.removed[chosen],
+            **self.columns({"graph": chosen, "node": nodes, "end": ends}),
         )
+
+    def columns(self, places: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """Rows of all columns the set has, chosen by index or mask for each of ``graph``, ``node`` and ``end``."""
+        found = {name: (getattr(self, name), kind) for name, kind in _ROWS.items()}
+        return {name: value[places[kind]] for name, (value, kind) in found.items() if value is not None}
 
     def __iter__(self) -> Iterator[GraphSet]:
         return (self[i] for i in range(len(self)))
@@ -178,11 +222,18 @@ class GraphSet:
         return replace(self, labels=None)
 
     def structure_only(self) -> GraphSet:
-        """The same graphs without node labels, attributes or edge labels: what graphs of any domain share."""
-        return replace(self, node_labels=None, attributes=None, attribute_names=(), edge_labels=None, label_names={})
+        """The undirected skeletons without labels or attributes: what graphs of any domain share."""
+        return replace(
+            self, node_labels=None, attributes=None, attribute_names=(), edge_labels=None, edge_attributes=None,
+            edge_attribute_names=(), outgoing=None, label_names={},
+        )  # fmt: skip
+
+    def as_directed(self) -> GraphSet:
+        """The same graphs as a directed set; an undirected edge becomes one edge in each direction."""
+        return self if self.directed else replace(self, outgoing=np.ones(len(self.neighbours), np.bool_))
 
     def content_hashes(self) -> tuple[str, ...]:
-        """A sha256 per graph over its edges, node labels, attributes and edge labels, as ordered in memory.
+        """A sha256 per graph over its edges, labels, attributes and directions, as ordered in memory.
 
         Ids and class labels do not enter. Isomorphic graphs with another node order hash differently.
         """
@@ -198,6 +249,9 @@ class GraphSet:
                 (self.edge_labels, start, stop),
             ):
                 digest.update(b"|" if value is None else np.ascontiguousarray(value[begin:end]).tobytes())
+            for name in ("edge_attributes", "outgoing"):  # sets without them keep the hashes they always had
+                if (value := getattr(self, name)) is not None:
+                    digest.update(name.encode() + np.ascontiguousarray(value[start:stop]).tobytes())
             hashes.append(digest.hexdigest())
         return tuple(hashes)
 
@@ -205,35 +259,38 @@ class GraphSet:
 def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
     """Join graph sets of one schema, in order.
 
+    If one set is directed, all become directed; a set without the edge attribute ``count`` gets the value 1 where
+    others have it.
+
     Raises
     ------
     GraphError
-        If a graph id stands in more than one of them, or twice in one.
+        If a graph id occurs in more than one of them, or twice in one.
     SchemaError
-        If some carry node labels, edge labels or attributes that others lack, or attribute widths differ.
+        If some carry labels or attributes that others lack.
     """
     parts = list(sets)
     if not parts:
         return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), ())
     if len(parts) == 1:
         return parts[0]
-    schema = {_schema(part) for part in parts if len(part)}
+    filled = _same_edge_schema([part for part in parts if len(part)] or parts[:1])
+    schema = {_schema(part) for part in filled}
     if len(schema) > 1:
         found = "; ".join(
             f"{'with' if nodes else 'no'} node labels, {'with' if edges else 'no'} edge labels, attributes: "
-            f"{listing(names)}"
-            for nodes, edges, names in sorted(schema)
+            f"{listing(names)}, edge attributes: {listing(edge_names)}"
+            for nodes, edges, names, edge_names in sorted(schema)
         )
         raise SchemaError(
             "Graph sets can be joined only if they carry the same node labels, edge labels and attributes. "
             f"Found {found}."
         )
-    filled = [part for part in parts if len(part)] or parts[:1]
     ids = tuple(identifier for part in filled for identifier in part.ids)
     if len(set(ids)) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
         raise GraphError(
-            f"Graph ids must be unique in the joined set; {twice!r} stands more than once. Rename graphs first, for "
+            f"Graph ids must be unique in the joined set; {twice!r} occurs more than once. Rename graphs first, for "
             "example with the name of their set in front: dataclasses.replace(graphs, ids=...)."
         )
 
@@ -248,47 +305,32 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         neighbour_offsets=offsets(np.concatenate([np.diff(part.neighbour_offsets) for part in filled])),
         neighbours=joined("neighbours"),
         ids=ids,
-        labels=joined("labels"),
-        node_labels=joined("node_labels"),
-        attributes=joined("attributes"),
         attribute_names=filled[0].attribute_names,
-        edge_labels=joined("edge_labels"),
-        node_names=joined("node_names"),
+        edge_attribute_names=filled[0].edge_attribute_names,
         label_names={code: name for part in filled for code, name in part.label_names.items()},
-        removed=joined("removed"),
+        **{name: joined(name) for name in _ROWS},
     )
 
 
-def _schema(part: GraphSet) -> tuple[bool, bool, tuple[str, ...]]:
-    return part.node_labels is not None, part.edge_labels is not None, part.attribute_names
+def _same_edge_schema(parts: list[GraphSet]) -> list[GraphSet]:
+    if any(part.directed for part in parts):
+        parts = [part.as_directed() for part in parts]
+    widest = max((part.edge_attribute_names for part in parts), key=len)
+    return [with_edge_attributes(part, widest) if COUNT in widest else part for part in parts]
 
 
-def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Where pieces of these lengths start when they stand one after another, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+def with_edge_attributes(graphs: GraphSet, names: tuple[str, ...]) -> GraphSet:
+    """The set with these edge attributes in this order, others left out; a missing ``count`` is 1.
+
+    Returned as it is if it lacks another one of them.
+    """
+    own, ends = graphs.edge_attribute_names, len(graphs.neighbours)
+    if own == names or (ends and any(name not in own for name in names if name != COUNT)):
+        return graphs
+    table = np.ones((ends, 0)) if graphs.edge_attributes is None else graphs.edge_attributes
+    columns = [table[:, own.index(name)] if name in own else np.ones(ends) for name in names]
+    return replace(graphs, edge_attributes=np.stack(columns, axis=1), edge_attribute_names=names)
 
 
-def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The integers of many half-open ranges, one after another."""
-    places = offsets(lengths)
-    return np.arange(places[-1]) + np.repeat(starts - places[:-1], lengths)
-
-
-def chosen_graphs(key: Any, count: int) -> NDArray[np.int64]:
-    """The indices that an integer, slice, index array or boolean mask selects of ``count`` graphs."""
-    if isinstance(key, int | np.integer):
-        key = np.array([key])
-    elif isinstance(key, slice):
-        key = np.arange(count)[key]
-    key = np.asarray(key)
-    if key.dtype == bool:
-        if key.shape != (count,):
-            raise IndexError(f"a mask over {count} graphs must have that length, found shape {key.shape}")
-        key = np.flatnonzero(key)
-    if key.size == 0:
-        key = key.astype(np.int64)
-    if key.ndim != 1 or not np.issubdtype(key.dtype, np.integer):
-        raise IndexError(f"graphs are selected by integers or a mask, found dtype {key.dtype}, shape {key.shape}")
-    if key.size and (key.min() < -count or key.max() >= count):
-        raise IndexError(f"graph indices must lie in 0..{count - 1}")
-    return np.where(key < 0, key + count, key).astype(np.int64)
+def _schema(part: GraphSet) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
+    return part.node_labels is not None, part.edge_labels is not None, part.attribute_names, part.edge_attribute_names

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 
 from graphglass.errors import LimitError, ParameterError
 
+_SMALL = 64 << 20  # a file that unpacks to less cannot exhaust memory, whatever its ratio
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -21,6 +23,9 @@ class Limits:
     max_nodes_per_graph, max_edges_per_graph : int
     max_attributes : int
         Numbers per node.
+    max_bare_nodes : int
+        Nodes of the whole set that are only counted (``"nodes": 1000``), without an edge, a label or a name: they take
+        no bytes of the input.
     max_file_bytes : int
         Of one file, after decompression.
     max_record_bytes : int
@@ -28,7 +33,8 @@ class Limits:
     max_zip_entries, max_zip_bytes : int
         Members of an archive and their declared sizes together.
     max_zip_ratio : int
-        Declared size over compressed size; only asked of archives that unpack to more than 64 MiB.
+        Unpacked size over compressed size of zip, gzip and Parquet files; only asked of files that unpack to more than
+        64 MiB.
     """
 
     max_graphs: int = 5_000_000
@@ -37,6 +43,7 @@ class Limits:
     max_nodes_per_graph: int = 2_000_000
     max_edges_per_graph: int = 50_000_000
     max_attributes: int = 4096
+    max_bare_nodes: int = 1_000_000
     max_file_bytes: int = 16 << 30
     max_record_bytes: int = 256 << 20
     max_zip_entries: int = 10_000
@@ -56,6 +63,15 @@ class Limits:
             raise LimitError(
                 f"{what}: found {found:,}, the limit {name} is {bound:,}. "
                 f"If the input is trusted, read it with limits=Limits({name}=...)."
+            )
+
+    def check_ratio(self, unpacked: int, packed: int, what: str) -> None:
+        """Raise LimitError if a file unpacks to far more than its own size, as a decompression bomb does."""
+        if unpacked > _SMALL and unpacked > self.max_zip_ratio * max(packed, 1):
+            raise LimitError(
+                f"{what} would unpack to {unpacked:,} bytes or more, over {self.max_zip_ratio} times its size of "
+                f"{packed:,} (max_zip_ratio). Refused: a decompression bomb looks like this. If the input is trusted, "
+                "read it with limits=Limits(max_zip_ratio=...)."
             )
 
     def graph_excess(self, nodes: int, edges: int) -> str | None:

@@ -115,5 +115,5 @@ def names_serve_as_ids(names: Iterable[tuple[int, str | None]], log: RejectLog) 
         elif lines.setdefault(name, line) != line:
             reason = reason or f"{name!r} stands at {lines[name]} and {line}"
     if reason and lines:
-        log.notes.append(f"names do not serve as ids ({reason}); molecules are called line-N instead")
+        log.note(f"names do not serve as ids ({reason}); molecules are called line-N instead")
     return not reason

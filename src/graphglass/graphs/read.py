@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from graphglass.errors import FormatError, GraphError, ParameterError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
-from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.properties import PropertyNames
+from graphglass.graphs.parallel_edges import merge_rule
+from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
 
 
@@ -24,31 +22,22 @@ def read_graphs(
     *,
     format: str | None = None,  # noqa: A002 - the word users look for
     strict: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
-    fill: float | None = None,
-    nodes: str | PathLike[str] | None = None,
-    smiles_column: str | None = None,
-    id_column: str | None = None,
-    label_column: str | None = None,
-    node_label: str = "label",
-    edge_label: str = "label",
-    attributes: Sequence[str] | None = None,
-    cache: bool = True,
+    **settings: Unpack[ReadSettings],
 ) -> GraphSet:
     """Read graphs from a path or from objects in memory.
 
-    A record that cannot be used is left out, the rest goes on, and a summary is logged with line and reason; the ids
+    A record that cannot be used is skipped, the others are read, and a summary is logged with line and reason; the ids
     stay with their rows. :func:`read_report` takes the same arguments and returns the rejects too.
 
     Parameters
     ----------
     source : path, GraphSet, or objects
         A TU folder or zip, SMILES (``.smi``, or a table with a SMILES column), SDF, JSON Lines, Parquet or CSV edge
-        tables, GraphML; or one or many NetworkX, PyG or igraph graphs, adjacency matrices, or JSON records. A
-        GraphSet passes through.
+        tables, GraphML, GEXF; or one or many NetworkX, PyG or igraph graphs, adjacency matrices, or JSON records. A
+        GraphSet is returned as it is.
     format : str, optional
         One of :data:`graphglass.graphs.detect.FORMATS`, where name or content do not tell.
-    strict : bool
+    strict : bool, default False
         Stop at the first record that cannot be used.
     limits : Limits
         How large an input may be.
@@ -58,11 +47,19 @@ def read_graphs(
         The node table of an edge table.
     smiles_column, id_column, label_column : str, optional
         Columns of a molecule table (or values of an SDF record) with the structure, the id and the class.
-    node_label, edge_label : str
-        Properties of NetworkX, igraph and GraphML nodes and edges that hold the label.
-    attributes : sequence of str, optional
-        Numeric node properties to keep, in those formats; all by default.
-    cache : bool
+    graph_column, source_column, target_column : str
+        Columns of an edge table; ``graph_id``, ``source`` and ``target`` by default.
+    node_label, edge_label : str, default "label"
+        Properties of nodes and edges that hold the label: of NetworkX and igraph graphs, GraphML, GEXF and edge tables.
+    attributes, edge_attributes : sequence of str, optional
+        Numeric properties of nodes and edges to keep, in those formats; all by default.
+    directed : bool, optional
+        Whether edges have a direction. By default as the input says; TU files and edge tables say nothing and are read
+        as undirected.
+    merge : mapping, optional
+        How parallel edges combine an attribute: ``sum``, ``mean``, ``min`` or ``max`` by name of the attribute. By
+        default amounts, weights and counts are summed, others averaged.
+    cache : bool, default True
         Keep a large TU dataset in columnar form for the next time.
 
     Raises
@@ -74,17 +71,13 @@ def read_graphs(
     LimitError
         If the input as a whole is past the limits.
     """
-    result = read_report(
-        source, format=format, strict=strict, limits=limits, fill=fill, nodes=nodes, smiles_column=smiles_column,
-        id_column=id_column, label_column=label_column, node_label=node_label, edge_label=edge_label,
-        attributes=attributes, cache=cache,
-    )  # fmt: skip
+    result = read_report(source, format=format, strict=strict, **settings)
     if not len(result.graphs) and not isinstance(source, GraphSet):
         reasons = "; ".join(f"{result.unit} {reject.position}: {reject.reason}" for reject in result.rejects[:3])
         found = reasons or "; ".join(result.notes) or "it holds none"
         raise GraphError(f"No graph could be read from {_shown(source)}: {found}.")
-    for said in (*result.notes, *([result.summary()] if result.rejects else [])):
-        logger.warning("%s: %s", _shown(source), said)
+    for remark in (*result.notes, *([result.summary()] if result.rejects else [])):
+        logger.warning("%s: %s", _shown(source), remark)
     return result.graphs
 
 
@@ -93,36 +86,20 @@ def read_report(
     *,
     format: str | None = None,  # noqa: A002
     strict: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
-    fill: float | None = None,
-    nodes: str | PathLike[str] | None = None,
-    smiles_column: str | None = None,
-    id_column: str | None = None,
-    label_column: str | None = None,
-    node_label: str = "label",
-    edge_label: str = "label",
-    attributes: Sequence[str] | None = None,
-    cache: bool = True,
+    **settings: Unpack[ReadSettings],
 ) -> ReadResult:
     """As :func:`read_graphs`, returning the graphs together with the records that were left out; nothing is logged."""
     if format is not None and format not in FORMATS:
         raise ParameterError("read_graphs", "format", f"one of {', '.join(FORMATS)}", format)
+    fill = settings.get("fill")
     if fill is not None and not np.isfinite(fill):
         raise ParameterError("read_graphs", "fill", "a finite number", fill)
     if isinstance(source, GraphSet):
         return ReadResult(source)
     log = RejectLog(strict)
-    options = ReadOptions(
-        limits=limits,
-        fill=fill,
-        nodes=None if nodes is None else Path(nodes),
-        smiles_column=smiles_column,
-        id_column=id_column,
-        label_column=label_column,
-        properties=PropertyNames(node_label, edge_label, None if attributes is None else tuple(attributes)),
-        cache=cache,
-        log=log,
-    )
+    options = ReadOptions(**settings, log=log)
+    for name in options.merge or {}:
+        merge_rule(name, options.merge or {})
     if isinstance(source, str | PathLike):
         path = Path(source)
         if not path.exists():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
-from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.selection import offsets
 
 
 def without_nodes(graph: GraphSet, groups: Sequence[NDArray[np.int64]]) -> GraphSet:
@@ -22,28 +23,23 @@ def without_nodes(graph: GraphSet, groups: Sequence[NDArray[np.int64]]) -> Graph
     """
     if len(graph) != 1:
         raise GraphError(f"Nodes are deleted from one graph at a time, found {len(graph)}.")
-    nodes = graph.node_count
-    sources = np.repeat(np.arange(nodes), np.diff(graph.neighbour_offsets))
-    targets = graph.neighbours.astype(np.int64)
+    rows, columns = graph.end_nodes, graph.neighbours
     copies = []
     for number, group in enumerate(groups):
-        keep = np.ones(nodes, dtype=bool)
+        keep = np.ones(graph.node_count, dtype=bool)
         keep[group] = False
         if not keep.any():
             raise GraphError("Deleting every node leaves no graph.")
-        renumber = np.cumsum(keep) - 1
-        edges = keep[sources] & keep[targets]
+        renumber, ends = np.cumsum(keep) - 1, keep[rows] & keep[columns]
+        masks = {"graph": np.ones(1, bool), "node": keep, "end": ends}
         copies.append(
-            canonical_graph_set(
-                [int(keep.sum())],
-                renumber[sources[edges]],
-                renumber[targets[edges]],
-                ids=[f"{graph.ids[0]} without {number}"],
-                node_labels=None if graph.node_labels is None else graph.node_labels[keep],
-                attributes=None if graph.attributes is None else graph.attributes[keep],
-                attribute_names=graph.attribute_names,
-                edge_labels=None if graph.edge_labels is None else graph.edge_labels[edges],
-                label_names=graph.label_names,
+            replace(
+                graph,
+                node_offsets=np.array([0, keep.sum()]),
+                neighbour_offsets=offsets(np.bincount(renumber[rows[ends]], minlength=int(keep.sum()))),
+                neighbours=renumber[columns[ends]].astype(np.int32),
+                ids=(f"{graph.ids[0]} without {number}",),
+                **graph.columns(masks),
             )
         )
     return concatenate(copies)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.graphs.graph_set import GraphSet, chosen_graphs, offsets, ranges
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.selection import chosen_graphs, offsets, ranges
 from graphglass.structure.aggregates import AGGREGATE_NAMES
 from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
 from graphglass.structure.kernels.compiled import announce_compilation

@@ -91,9 +91,9 @@ CASES: list[tuple[str, str | None, list[str], int, str]] = [
     ("b,0,1,x\na,5,,x\n", None, ["b"], 3, "no source or no target"),
     ("b,0,1,x\n,5,7,x\n", None, ["b"], 3, "no graph_id"),
     ("b,0,1,x\na,5,8,x\n", NODES, ["b"], 3, "a node that the node table does not list"),
-    ("b,0,1,x\n", NODES.replace("2.5", "nan"), ["b"], 2, "attribute 'charge' of a node is missing, NaN or infinite"),
-    ("b,0,1,x\n", NODES.replace("2.5", "inf"), ["b"], 2, "missing, NaN or infinite"),
-    ("b,0,1,x\n", NODES.replace("2.5", ""), ["b"], 2, "missing, NaN or infinite"),
+    ("b,0,1,x\n", NODES.replace("2.5", "nan"), ["b"], 2, "node '9' has no attribute 'charge'"),
+    ("b,0,1,x\n", NODES.replace("2.5", "inf"), ["b"], 2, "attribute 'charge' of node '9' is infinite"),
+    ("b,0,1,x\n", NODES.replace("2.5", ""), ["b"], 2, "node '9' has no attribute 'charge'"),
     ("b,0,1,x\n", NODES.replace("a,9", "a,7"), ["b"], 4, "node 7 stands twice"),
     ("b,0,1,x\n", NODES.replace("a,9", "a,"), ["b"], 4, "a row of the node table has no node"),
 ]

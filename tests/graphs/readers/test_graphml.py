@@ -40,7 +40,8 @@ def test_what_networkx_writes(tmp_path: Path) -> None:
     assert [graphs.label_names[code] for code in graphs.node_labels.tolist()] == ["C", "O", "N"]
     assert graphs.edge_labels is not None
     assert graphs.label_names[int(graphs.edge_labels[0])] == "single"
-    assert graphs.removed.tolist() == [[0, 0, 1]]
+    assert graphs.outgoing.tolist() == [True, False]
+    assert not graphs.removed.any()
 
 
 def test_defaults_and_several_graphs(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_a_folder_is_a_graph_per_file(tmp_path: Path) -> None:
     ("body", "reason"),
     [
         ('<node id="a"/><edge source="a" target="zz"/>', "edge 0 names node 'zz'"),
-        ('<node id="a"/><node id="a"/>', "node id 'a' stands more than once"),
+        ('<node id="a"/><node id="a"/>', "node id 'a' occurs more than once"),
         ("", "no nodes"),
         ('<node id="a"><data key="k0">much</data></node>', "'charge' is declared double, found 'much'"),
         ('<node id="a"><data key="k0">NaN</data></node>', "NaN or infinite"),

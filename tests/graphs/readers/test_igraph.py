@@ -22,7 +22,8 @@ def test_names_labels_and_attributes() -> None:
     assert graphs.attribute_names == ("charge",)
     np.testing.assert_array_equal(graphs.edge_labels, [1, 1, 2, 2])
     np.testing.assert_array_equal(graphs.labels, [3])
-    assert graphs.removed.tolist() == [[0, 0, 2]]
+    assert graphs.outgoing.tolist() == [True, False, True, False]
+    assert read_graphs(graph, directed=False).removed.tolist() == [[0, 0, 2]]
 
 
 def test_an_empty_graph_is_left_out() -> None:

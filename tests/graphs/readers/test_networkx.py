@@ -19,7 +19,9 @@ def test_string_ids_disconnected_directed_loops_and_multi_edges() -> None:
     assert graphs.node_names is not None
     assert graphs.node_names.tolist() == ["a", "b", "c", "('tuple', 1)"]
     assert graphs.edge_count == 2
-    assert graphs.removed.tolist() == [[1, 1, 1]]
+    assert graphs.removed.tolist() == [[1, 1, 0]]
+    assert graphs.outgoing.tolist() == [True, True, True, False]
+    assert graphs.edge_attributes[:, 0].tolist() == [2, 1, 1, 1]  # count
     assert graphs.labels is not None
     assert graphs.labels.tolist() == ["odd"]
 

@@ -59,11 +59,11 @@ def test_the_bundled_molecules_come_back(tmp_path: Path) -> None:
         ({"nodes": [2, None]}, "no nodes"),
         ({"nodes": [2, 10**12]}, "max_nodes_per_graph"),
         ({"targets": [[1], [1]]}, "targets has 1 values, expected 2"),
-        ({"targets": [[1], [1, 3]]}, r"an edge joins nodes 1 and 3, the nodes are 0..2"),
-        ({"targets": [[1], [1, None]]}, "an edge joins nodes 1 and -1"),
+        ({"targets": [[1], [1, 3]]}, r"an edge names node 3, but the nodes are 0..2"),
+        ({"targets": [[1], [1, None]]}, "an edge names node -1"),
         ({"node_labels": [[1, 1], [1]]}, "node_labels has 1 values, expected 3"),
         ({"node_names": [["x", "y"], None]}, "node_names has 0 values, expected 3"),
-        ({"id": ["a", "a"]}, "the id stands already"),
+        ({"id": ["a", "a"]}, "the id occurs already"),
     ],
 )
 def test_a_row_at_fault_is_left_out(tmp_path: Path, changes: dict[str, list[Any]], reason: str) -> None:

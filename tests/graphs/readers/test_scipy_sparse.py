@@ -15,7 +15,10 @@ PATH = np.diag(np.ones(3), k=1)
 def test_every_kind_of_matrix(kind: type) -> None:
     graphs = read_graphs([kind(PATH), kind(PATH + PATH.T)])
     assert graphs.edge_counts.tolist() == [3, 3]
-    assert graphs.removed.tolist() == [[0, 0, 3], [0, 0, 0]]
+    assert graphs.outgoing.tolist() == [True, False, True, False, True, False, *[True] * 6]
+    assert graphs.edge_attributes is None  # all weights are 1
+    plain = read_graphs([kind(PATH), kind(PATH + PATH.T)], directed=False)
+    assert plain.removed.tolist() == [[0, 0, 3], [0, 0, 0]]
     assert read_graphs(kind(PATH)).edge_count == 3
 
 

@@ -92,7 +92,7 @@ def test_columns_by_name_tab_separated_and_gzipped(tmp_path: Path) -> None:
         stream.write("drug\tkey\tkind\nCCO\t7\tgood\nCC\t7\tbad\n")
     result = read_report(path, smiles_column="drug", id_column="key", label_column="kind")
     assert result.graphs.ids == ("7",)
-    assert "the id stands already at 2" in result.rejects[0].reason
+    assert "the id occurs already at 2" in result.rejects[0].reason
     graphs = read_graphs(path, smiles_column="drug", label_column="kind")
     assert graphs.ids == ("line-2", "line-3")
     assert graphs.labels is not None

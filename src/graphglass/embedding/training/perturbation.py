@@ -44,7 +44,7 @@ def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> Pertur
     """
     random = np.random.default_rng([seed, 0x9E37])
     kinds = _choose_kinds(graphs, random)
-    sources, targets, _ = graphs.edge_list()
+    sources, targets, *_ = graphs.edge_list()
     graph_of_edge = graphs.node_graph[sources]
     changes = np.maximum(1, np.round(strength * graphs.edge_counts)).astype(np.int64)
 

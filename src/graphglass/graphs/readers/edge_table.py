@@ -1,6 +1,7 @@
 """Edge tables: a row per edge (``graph_id, source, target[, label]``) and an optional table with a row per node.
 
-The node table has ``graph_id, node[, label, graph_label]``; its other numeric columns are attributes.
+The node table has ``graph_id, node[, label, graph_label]``; other numeric columns of both are attributes. Options may
+name the columns otherwise.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from graphglass.wording import listing
 
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
+DIRECTED = b"graphglass.directed"  # in the metadata of an edge table
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
 _WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
-_NOT_ATTRIBUTES = {"graph_id", "node", "label", "graph_label"}
+_NOT_ATTRIBUTES = {"graph_id", "source", "target", "node", "graph_label"}
 Codes = NDArray[np.int64]
 
 
@@ -39,10 +41,11 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     first_row : int
         The number a reject gives to the first row: 2 for a file with a header line.
     """
-    require_columns(edges, EDGE_COLUMNS, "An edge table")
+    directed, stated = _direction(edges, options)
+    edges = with_usual_names(edges, EDGE_COLUMNS, options, "An edge table")
     options.limits.check("max_edges", edges.num_rows, "Rows of the edge table")
     if nodes is not None:
-        require_columns(nodes, NODE_COLUMNS, "A node table")
+        nodes = with_usual_names(nodes, NODE_COLUMNS, options, "A node table")
         options.limits.check("max_nodes", nodes.num_rows, "Rows of the node table")
     edges, edge_rows = _rows_of_graphs(edges, options, first_row)
     if nodes is None:
@@ -66,29 +69,60 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         stored = (node_graph * span + keys[0])[order]
     counts = np.bincount(stored // span, minlength=len(ids))
     places = [_find(stored, pair) for pair in pairs]
-    starts = (np.cumsum(counts) - counts)[edge_graph]
-    flat = FlatGraphs(ids, positions, counts, edge_graph, places[0] - starts, places[1] - starts)
+    flat = FlatGraphs(ids, positions, counts, edge_graph, places[0], places[1])
+    flat.directed = directed
+    flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, "edge", options)
     _note_faults(flat, places, complete, edge_rows)
     flat.node_names = _names(values, stored % span, counts)
-    if "label" in edges.column_names:
-        flat.edge_labels = _label_column(edges, flat.label_names)
+    if options.edge_label in edges.column_names:
+        flat.edge_labels = _label_column(edges, options.edge_label, flat.label_names)
     if nodes is not None:
         for row in np.flatnonzero(~given[0]):
             flat.fault(node_graph[row], node_rows[row], "a row of the node table has no node")
         for place in _repeats(stored):
             row = order[place]
             flat.fault(node_graph[row], node_rows[row], f"node {values[keys[0][row]]} stands twice in the node table")
-        _node_columns(flat, nodes.take(pa.array(order)), counts)
-    return flat.build(options)
+        _node_columns(flat, nodes.take(pa.array(order)), counts, options)
+    built = flat.build(options)
+    if not stated and built.removed[:, 2].any():
+        options.log.note(
+            "edges were read without direction; pass --directed (directed=True in Python) if it matters which end is "
+            "the source, or --undirected if it does not"
+        )
+    return built
 
 
-def require_columns(table: pa.Table, wanted: tuple[str, ...], what: str) -> None:
-    missing = [name for name in wanted if name not in table.column_names]
+def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOptions, what: str) -> pa.Table:
+    """The table with the columns that the options name renamed to `wanted`.
+
+    Raises
+    ------
+    SchemaError
+        If a column is missing or occurs twice.
+    """
+    chosen = {"graph_id": options.graph_column, "source": options.source_column, "target": options.target_column}
+    names = table.column_names
+    given = [chosen.get(name, name) for name in wanted]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SchemaError(f"{what} has columns of the same name: {listing(twice)}. Rename or remove them.")
+    missing = [name for name in given if name not in names]
     if missing:
         raise SchemaError(
-            f"{what} needs the columns {', '.join(wanted)}; missing: {', '.join(missing)}. "
-            f"Columns found: {listing(table.column_names)}."
+            f"{what} needs the columns {', '.join(given)}; missing: {', '.join(missing)}. "
+            f"Columns found: {listing(names)}. Columns of other names are given with --graph-id, --source and --target."
         )
+    usual = dict(zip(given, wanted, strict=True))
+    free = {name: f"{name} (unnamed)" for name in wanted if name in names and name not in given}
+    return table.rename_columns([usual.get(name, free.get(name, name)) for name in names])
+
+
+def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:
+    """Whether edges are directed, and whether the caller or the file says so."""
+    if options.directed is not None:
+        return options.directed, True
+    mark = (edges.schema.metadata or {}).get(DIRECTED)
+    return mark == b"true", mark is not None
 
 
 def _rows_of_graphs(table: pa.Table, options: ReadOptions, first_row: int) -> tuple[pa.Table, Codes]:
@@ -170,9 +204,9 @@ def _names(values: NDArray[Any], keys: Codes, counts: Codes) -> NDArray[np.str_]
     return values[keys].astype(np.str_)
 
 
-def _label_column(table: pa.Table, names: dict[int, str]) -> Codes:
-    """Codes of the column ``label``; each distinct value is coded once."""
-    column, field = table["label"], table.schema.field("label")
+def _label_column(table: pa.Table, name: str, names: dict[int, str]) -> Codes:
+    """Codes of a label column; each distinct value is coded once."""
+    column, field = table[name], table.schema.field(name)
     spelled = field.metadata is not None and SPELLED.items() <= field.metadata.items()
     whole = column if pa.types.is_string(column.type) else _whole_numbers(column)
     encoded = (column.cast(pa.string()) if whole is None else whole).combine_chunks().dictionary_encode()
@@ -184,7 +218,7 @@ def _label_column(table: pa.Table, names: dict[int, str]) -> Codes:
     try:
         codes = label_codes([*distinct, *([None] if encoded.null_count else [])], names)
     except GraphError as error:
-        raise SchemaError(f"The column 'label' cannot be used: {error}.") from error
+        raise SchemaError(f"The column {name!r} cannot be used as a label: {error}.") from error
     missing = len(codes) - 1
     return codes[pc.fill_null(encoded.indices, missing).to_numpy(zero_copy_only=False)] if len(codes) else codes
 
@@ -194,19 +228,39 @@ def _number_or_text(text: str) -> int | str:
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
 
 
-def _node_columns(flat: FlatGraphs, nodes: pa.Table, counts: Codes) -> None:
+def _node_columns(flat: FlatGraphs, nodes: pa.Table, counts: Codes, options: ReadOptions) -> None:
     """Labels, attributes and class labels of a node table whose rows are in the graphs' order."""
-    if "label" in nodes.column_names:
-        flat.node_labels = _label_column(nodes, flat.label_names)
+    if options.node_label in nodes.column_names:
+        flat.node_labels = _label_column(nodes, options.node_label, flat.label_names)
     if "graph_label" in nodes.column_names and counts.all():
         first = nodes["graph_label"].take(pa.array(np.cumsum(counts) - counts))
         flat.labels = first.to_pylist()
-    numeric = [
-        name
-        for name, kind in zip(nodes.column_names, nodes.schema.types, strict=True)
-        if name not in _NOT_ATTRIBUTES
-        and (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
-    ]
-    if numeric:
-        columns = [pc.fill_null(nodes[name].cast(pa.float64()), np.nan).to_numpy() for name in numeric]
-        flat.attributes, flat.attribute_names = np.stack(columns, axis=1), tuple(numeric)
+    flat.attributes, flat.attribute_names = _numbers(nodes, "node", options)
+
+
+def _numbers(table: pa.Table, owner: str, options: ReadOptions) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
+    """Numeric columns as (rows, width), NaN where a cell is empty; times become seconds since 1970."""
+    wanted = options.attributes if owner == "node" else options.edge_attributes
+    label = options.node_label if owner == "node" else options.edge_label
+    names, columns = [], []
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        if name in _NOT_ATTRIBUTES or name == label or (wanted is not None and name not in wanted):
+            continue
+        column = table[name]
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            column = pc.divide(column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
+        elif not (
+            pa.types.is_integer(kind)
+            or pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_decimal(kind)
+        ):
+            if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+                hint = f"; pass --{owner}-label {name} to use it as a label"
+                options.log.note(f"{owner} property {name!r} is text and was not used{hint}")
+            elif not pa.types.is_null(kind):
+                options.log.note(f"{owner} property {name!r} is of type {kind} and was not used")
+            continue
+        names.append(name)
+        columns.append(pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy())
+    return (np.stack(columns, axis=1), tuple(names)) if names else (None, ())

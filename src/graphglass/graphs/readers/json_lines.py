@@ -1,7 +1,7 @@
 """JSON Lines: one graph per line as a node-link record.
 
 ``{"id": "a", "label": 1, "directed": false, "nodes": [{"id": 0, "label": "C", "attributes": {"charge": 0.1}}, ...],
-"edges": [{"source": 0, "target": 1, "label": "single"}, [1, 2], ...]}``
+"edges": [{"source": 0, "target": 1, "label": "single", "attributes": {"length": 1.5}}, [1, 2], ...]}``
 """
 
 from __future__ import annotations
@@ -13,50 +13,48 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
-from graphglass.errors import GraphError
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import GraphError, LimitError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.properties import edge_rows, node_names, property_labels, property_table
-from graphglass.graphs.readers.record import Record
+from graphglass.graphs.readers.record import Record, RecordSet, read_each
 from graphglass.graphs.readers.text_source import byte_lines
 from graphglass.storage.atomic import replacing
 
 
 def read_json_lines(path: Path, options: ReadOptions) -> GraphSet:
-    records = options.records()
+    records = RecordSet(options)
     for line, raw in byte_lines(path, options.limits):
         if not raw.strip():
             continue
         name = f"line-{line}"
         try:
             content = json.loads(raw, parse_constant=_refuse_constant)
-            name = record_id(content, name)
+            name = record_id(content) or name
             records.add(json_record(content, line, name, options))
+        except LimitError:
+            raise
         except GraphError as error:
             if options.log.strict:
                 raise GraphError(f"{path.name} line {line}: {error}") from error
             options.log.add(line, name, str(error))
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also integers of more digits than Python converts
             options.log.add(line, name, f"not a JSON record: {error}")
     return records.build()
 
 
 def read_mappings(contents: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
     """Records already parsed, such as the body of a request."""
-    records = options.records()
-    for position, content in contents:
-        name = record_id(content, f"graph-{position}")
-        try:
-            records.add(json_record(content, position, name, options))
-        except GraphError as error:
-            options.log.add(position, name, str(error))
-    return records.build()
+    return read_each(contents, record_id, lambda item, place, name: json_record(item, place, name, options), options)
 
 
-def record_id(content: Any, fallback: str) -> str:
+def record_id(content: Any) -> str | None:
     value = content.get("id") if isinstance(content, Mapping) else None
-    return str(value) if isinstance(value, str | int) else fallback
+    return str(value) if isinstance(value, str | int) else None
 
 
 def json_record(content: Any, position: int, name: str, options: ReadOptions) -> Record:
@@ -65,40 +63,53 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         raise GraphError(f"a record is an object with 'nodes' and 'edges', found {type(content).__name__}")
     if "nodes" not in content:
         raise GraphError("the record has no 'nodes' (a list of nodes, or how many there are)")
-    listed = content["nodes"]
-    if type(listed) is int:
-        if excess := options.limits.graph_excess(listed, 0):
-            raise GraphError(excess)
-        nodes: list[Mapping[str, Any]] = [{"id": row} for row in range(listed)]
-    elif isinstance(listed, list):
-        nodes = [_node(item, row) for row, item in enumerate(listed)]
-    else:
-        raise GraphError(f"'nodes' must be a list or a number, found {type(listed).__name__}")
-    edges = content.get("edges", content.get("links", []))
+    listed, edges = content["nodes"], content.get("edges", content.get("links", []))
     if not isinstance(edges, list):
         raise GraphError(f"'edges' must be a list, found {type(edges).__name__}")
-    if excess := options.limits.graph_excess(len(nodes), len(edges)):
+    if type(listed) is not int and not isinstance(listed, list):
+        raise GraphError(f"'nodes' must be a list or a number, found {type(listed).__name__}")
+    count = listed if isinstance(listed, int) else len(listed)
+    if excess := options.limits.graph_excess(count, len(edges)):
         raise GraphError(excess)
     pairs = [_pair(edge, number) for number, edge in enumerate(edges)]
-    rows, names = node_names([node["id"] for node in nodes])
-    sources, targets = edge_rows(pairs, rows)
-    label_names: dict[int, str] = {}
-    values, attribute_names = property_table([_attributes(node, row) for row, node in enumerate(nodes)])
-    labelled = [edge if isinstance(edge, Mapping) else _NOTHING for edge in edges]
+    nodes: list[Mapping[str, Any]] = []
+    names, label_names = None, dict[int, str]()
+    if isinstance(listed, int):
+        sources, targets = _numbered(pairs, count)
+    else:
+        nodes = [_node(item, row) for row, item in enumerate(listed)]
+        rows, names = node_names([node["id"] for node in nodes])
+        sources, targets = edge_rows(pairs, rows)
+    described = [edge if isinstance(edge, Mapping) else _NOTHING for edge in edges]
+    for owner, item, known in (("node", nodes[:1], _NODE_FIELDS), ("edge", described[:1], _EDGE_FIELDS)):
+        for key in [key for one in item for key in one if key not in known]:
+            options.log.note(f"{owner} field {key!r} was not used; put it into 'attributes' of the {owner}")
+    values, columns = property_table([_attributes(node, row, "node") for row, node in enumerate(nodes)], "node",
+                                     options.log)  # fmt: skip
+    numbers, edge_columns = property_table(
+        [_attributes(edge, row, "edge") for row, edge in enumerate(described)], "edge", options.log
+    )
+    directed = bool(content.get("directed", False))
     return Record(
-        position, name, len(nodes), sources, targets,
+        position, name, count, sources, targets,
         label=_class_label(content.get("label")),
         node_labels=property_labels(nodes, "label", label_names),
-        edge_labels=property_labels(labelled, "label", label_names),
+        edge_labels=property_labels(described, "label", label_names),
         attributes=values,
-        attribute_names=attribute_names,
+        attribute_names=columns,
+        edge_attributes=numbers,
+        edge_attribute_names=edge_columns,
         node_names=names,
         label_names=label_names,
-        directed=bool(content.get("directed", False)),
+        directed=directed,
+        listed_once=not directed,
     )  # fmt: skip
 
 
+_NODE_FIELDS = {"id", "label", "attributes", "features"}
+_EDGE_FIELDS = {"source", "target", "label", "attributes", "features"}
 _NOTHING: Mapping[str, Any] = {}
+_PLAIN = {"node": "attribute", "edge": "value"}  # what numbers without names are called
 
 
 def _node(item: Any, row: int) -> Mapping[str, Any]:
@@ -126,15 +137,25 @@ def _pair(edge: Any, number: int) -> tuple[Any, Any]:
     raise GraphError(f"edge {number} must be an object with 'source' and 'target', or a pair, found {edge!r:.60}")
 
 
-def _attributes(node: Mapping[str, Any], row: int) -> Mapping[str, Any]:
-    values = node.get("attributes", node.get("features"))
+def _numbered(pairs: list[tuple[Any, Any]], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ends of edges between nodes that are called 0, 1, 2, ..."""
+    for number, pair in enumerate(pairs):
+        for end in pair:
+            if type(end) is not int or not 0 <= end < count:
+                raise GraphError(f"edge {number} names node {end!r:.60}, which the graph does not have")
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _attributes(item: Mapping[str, Any], row: int, owner: str) -> Mapping[str, Any]:
+    values = item.get("attributes", item.get("features")) if item else None
     if values is None:
         return _NOTHING
     if isinstance(values, Mapping):
         return values
     if isinstance(values, list | tuple):
-        return {"attribute": values}
-    raise GraphError(f"'attributes' of node {row} must be an object or a list of numbers, found {values!r:.60}")
+        return {_PLAIN[owner]: values}
+    raise GraphError(f"'attributes' of {owner} {row} must be an object or a list of numbers, found {values!r:.60}")
 
 
 def _class_label(value: Any) -> Any:
@@ -160,31 +181,43 @@ def write_json_lines(graphs: GraphSet, path: str | Path) -> None:
 
 
 def json_records(graphs: GraphSet) -> Iterator[dict[str, Any]]:
-    """Each graph as the record :func:`read_mappings` reads; an edge stands once."""
-    plain = graphs.attribute_names == tuple(f"attribute_{i}" for i in range(len(graphs.attribute_names)))
+    """Each graph as the record :func:`read_mappings` reads; an edge is listed once."""
     for i, one in enumerate(graphs):
         names: list[Any] = list(range(one.node_count)) if one.node_names is None else one.node_names.tolist()
         nodes: list[dict[str, Any]] = [{"id": name} for name in names]
-        if one.node_labels is not None:
-            for node, code in zip(nodes, one.node_labels.tolist(), strict=True):
-                node["label"] = _written(code, graphs.label_names)
-        if one.attributes is not None:
-            for node, row in zip(nodes, one.attributes.tolist(), strict=True):
-                node["attributes"] = row if plain else dict(zip(graphs.attribute_names, row, strict=True))
+        _describe(nodes, one.node_labels, one.attributes, graphs.attribute_names, "node", graphs.label_names)
         record: dict[str, Any] = {"id": graphs.ids[i]}
         if graphs.labels is not None:
             record["label"] = graphs.labels[i].tolist()
+        if graphs.directed:
+            record["directed"] = True
         record["nodes"] = nodes
-        sources, targets, codes = one.edge_list()
-        pairs = [(names[a], names[b]) for a, b in zip(sources.tolist(), targets.tolist(), strict=True)]
-        if codes is None:
-            record["edges"] = [list(pair) for pair in pairs]
-        else:
-            record["edges"] = [
-                {"source": pair[0], "target": pair[1], "label": _written(code, graphs.label_names)}
-                for pair, code in zip(pairs, codes.tolist(), strict=True)
-            ]
+        listed = one.edge_list()
+        pairs = [[names[a], names[b]] for a, b in zip(listed.sources.tolist(), listed.targets.tolist(), strict=True)]
+        record["edges"] = pairs
+        if listed.labels is not None or listed.attributes is not None:
+            edges: list[dict[str, Any]] = [{"source": a, "target": b} for a, b in pairs]
+            _describe(edges, listed.labels, listed.attributes, graphs.edge_attribute_names, "edge", graphs.label_names)
+            record["edges"] = edges
         yield record
+
+
+def _describe(
+    items: list[dict[str, Any]],
+    codes: NDArray[np.int64] | None,
+    values: NDArray[Any] | None,
+    names: tuple[str, ...],
+    owner: str,
+    label_names: Mapping[int, str],
+) -> None:
+    """Add labels and attributes to nodes or edges; attributes with default names become a list."""
+    if codes is not None:
+        for item, code in zip(items, codes.tolist(), strict=True):
+            item["label"] = _written(code, label_names)
+    if values is not None:
+        plain = names == tuple(f"{_PLAIN[owner]}_{i}" for i in range(len(names)))
+        for item, row in zip(items, values.tolist(), strict=True):
+            item["attributes"] = row if plain else dict(zip(names, row, strict=True))
 
 
 def _written(code: int, names: Mapping[int, str]) -> int | str:

@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from graphglass.errors import FormatError, SchemaError
+from graphglass.errors import FormatError, LimitError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.readers.csv_edges import read_node_table
-from graphglass.graphs.readers.edge_table import read_edge_table
+from graphglass.graphs.readers.edge_table import DIRECTED, read_edge_table
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.selection import offsets
 from graphglass.storage.atomic import replacing
 from graphglass.wording import listing
 
@@ -31,9 +32,9 @@ def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
     table = read_parquet_table(path, options)
     if set(GRAPH_COLUMNS) <= set(table.column_names):
         return _read_graph_table(table, options)
-    if "graph_id" not in table.column_names:
+    if options.graph_column not in table.column_names:
         raise SchemaError(
-            f"{path.name} is neither an edge table (graph_id, source, target) nor a graph table "
+            f"{path.name} is neither an edge table ({options.graph_column}, source, target) nor a graph table "
             f"({', '.join(GRAPH_COLUMNS)}). Columns found: {listing(table.column_names)}."
         )
     return read_edge_table(table, read_node_table(options), options, first_row=1)
@@ -49,8 +50,13 @@ def read_parquet_table(path: Path, options: ReadOptions) -> pa.Table:
             unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
             options.limits.check("max_file_bytes", unpacked, f"Unpacked bytes of {path.name}")
             options.limits.check("max_edges", facts.num_rows, f"Rows of {path.name}")
+            values = sum(group.column(i).num_values for group in map(facts.row_group, range(facts.num_row_groups))
+                         for i in range(group.num_columns))  # fmt: skip
+            options.limits.check_ratio(max(unpacked, 8 * values), path.stat().st_size, path.name)
             return source.read()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+    except LimitError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError) as error:
         raise FormatError(f"{path.name} is not a readable Parquet file ({error}). It may be truncated.") from error
 
 
@@ -58,22 +64,27 @@ def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
     try:
         facts = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
         names = tuple(str(name) for name in facts.get("attribute_names", ()))
+        edge_names = tuple(str(name) for name in facts.get("edge_attribute_names", ()))
+        directed = bool(facts.get("directed", False)) if options.directed is None else options.directed
         label_names = {int(code): str(name) for code, name in facts.get("label_names", {}).items()}
     except (ValueError, AttributeError, TypeError) as error:
         raise FormatError(f"The table's own metadata cannot be read ({error}). Write it again.") from error
     options.limits.check("max_graphs", table.num_rows, "Rows of the graph table")
-    table = _sound_rows(table, len(names), options)
-    counts = _numbers(table, "nodes")
+    table = _sound_rows(table, len(names), len(edge_names), options)
+    counts, edges = _numbers(table, "nodes"), _lengths(table, "sources")
+    starts = np.repeat(offsets(counts)[:-1], edges)
     flat = FlatGraphs(
         ids=_ids(table),
         positions=_numbers(table, "position"),
         counts=counts,
-        edge_graph=np.repeat(np.arange(table.num_rows), _lengths(table, "sources")),
-        sources=_flattened(table, "sources", pa.int64(), -1),
-        targets=_flattened(table, "targets", pa.int64(), -1),
+        edge_graph=np.repeat(np.arange(table.num_rows), edges),
+        sources=_flattened(table, "sources", pa.int64(), -1) + starts,
+        targets=_flattened(table, "targets", pa.int64(), -1) + starts,
         label_names=label_names,
         attribute_names=names,
-        directed=False,
+        edge_attribute_names=edge_names,
+        directed=directed,
+        listed_once=np.full(table.num_rows, not facts.get("directed", False)),
     )
     present = set(table.column_names)
     if "label" in present:
@@ -84,24 +95,30 @@ def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         flat.edge_labels = _flattened(table, "edge_labels", pa.int64(), text_code(""))
     if "attributes" in present and names:
         flat.attributes = _flattened(table, "attributes", pa.float32(), np.nan).reshape(-1, len(names))
+    if "edge_attributes" in present and edge_names:
+        numbers = _flattened(table, "edge_attributes", pa.float64(), np.nan)
+        flat.edge_attributes = numbers.reshape(-1, len(edge_names))
     if "node_names" in present:
         values = table["node_names"].combine_chunks().flatten()
         flat.node_names = np.asarray(pc.fill_null(values.cast(pa.string()), "").to_pylist(), dtype=np.str_)
     return flat.build(options)
 
 
-def _sound_rows(table: pa.Table, width: int, options: ReadOptions) -> pa.Table:
+def _sound_rows(table: pa.Table, width: int, edge_width: int, options: ReadOptions) -> pa.Table:
     """The rows whose lists fit together; the others are left out with a reason. Adds their number as `position`."""
     counts, edges = _numbers(table, "nodes"), _lengths(table, "sources")
     expected = {
         "targets": edges, "edge_labels": edges, "node_labels": counts,
-        "node_names": counts, "attributes": counts * width,
+        "node_names": counts, "attributes": counts * width, "edge_attributes": edges * edge_width,
     }  # fmt: skip
     found = {name: _lengths(table, name) for name in expected if name in table.column_names}
     keep = np.ones(table.num_rows, bool)
+    described = bool({"node_labels", "node_names", "attributes"} & found.keys())
+    bare = np.zeros(table.num_rows, np.int64) if described else np.maximum(counts - 2 * edges, 0)
+    declared = 0  # nodes so far that take no bytes of the file
     seen: set[str] = set()
     for row, name in enumerate(_ids(table)):
-        reason = "the id stands already in the table" if name in seen else None
+        reason = "the id occurs already in the table" if name in seen else None
         seen.add(name)
         for column, lengths in found.items():
             if lengths[row] != expected[column][row]:
@@ -109,6 +126,10 @@ def _sound_rows(table: pa.Table, width: int, options: ReadOptions) -> pa.Table:
         reason = options.limits.graph_excess(int(counts[row]), int(edges[row])) or reason
         if counts[row] < 1:
             reason = "the graph has no nodes"
+        elif reason is None and declared + bare[row] > options.limits.max_bare_nodes:
+            reason = f"{counts[row]:,} nodes are declared without edges; see the limit max_bare_nodes"
+        else:
+            declared += int(bare[row])
         if reason is not None:
             keep[row] = False
             options.log.add(row + 1, name, reason)
@@ -163,12 +184,13 @@ def write_parquet(graphs: GraphSet, path: str | Path, *, nodes: str | Path | Non
 
 
 def _graph_table(graphs: GraphSet) -> pa.Table:
-    sources, targets, codes = graphs.edge_list()
-    local = graphs.node_offsets[graphs.node_graph[sources]]
-    edge_offsets = np.concatenate([[0], np.cumsum(graphs.edge_counts)])
+    sources, targets, codes, numbers = graphs.edge_list()
+    edge_graph = graphs.node_graph[sources]
+    local = graphs.node_offsets[edge_graph]
+    edge_offsets = offsets(np.bincount(edge_graph, minlength=len(graphs)))
 
-    def lists(values: NDArray[Any], offsets: NDArray[np.int64], kind: pa.DataType) -> pa.LargeListArray:
-        return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(values, kind))
+    def lists(values: NDArray[Any], starts: NDArray[np.int64], kind: pa.DataType) -> pa.LargeListArray:
+        return pa.LargeListArray.from_arrays(pa.array(starts, pa.int64()), pa.array(values, kind))
 
     columns: dict[str, Any] = {
         "id": pa.array(list(graphs.ids), pa.string()),
@@ -185,11 +207,15 @@ def _graph_table(graphs: GraphSet) -> pa.Table:
     if graphs.attributes is not None:
         width = graphs.attributes.shape[1]
         columns["attributes"] = lists(graphs.attributes.ravel(), graphs.node_offsets * width, pa.float32())
+    if numbers is not None:
+        columns["edge_attributes"] = lists(numbers.ravel(), edge_offsets * numbers.shape[1], pa.float64())
     if graphs.node_names is not None:
         columns["node_names"] = lists(graphs.node_names.astype(object), graphs.node_offsets, pa.string())
     facts = {
         "version": 1,
         "attribute_names": list(graphs.attribute_names),
+        "edge_attribute_names": list(graphs.edge_attribute_names),
+        "directed": graphs.directed,
         "label_names": {str(code): name for code, name in graphs.label_names.items()},
     }
     return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(facts).encode()})
@@ -197,7 +223,7 @@ def _graph_table(graphs: GraphSet) -> pa.Table:
 
 def edge_tables(graphs: GraphSet) -> tuple[pa.Table, pa.Table]:
     """The edge table and node table of a set, each edge once."""
-    sources, targets, codes = graphs.edge_list()
+    sources, targets, codes, numbers = graphs.edge_list()
     ids = np.asarray(graphs.ids, dtype=object)
     node_graph = graphs.node_graph
     local = np.arange(graphs.node_count) - graphs.node_offsets[node_graph]
@@ -217,7 +243,11 @@ def edge_tables(graphs: GraphSet) -> tuple[pa.Table, pa.Table]:
     if graphs.attributes is not None:
         for i, name in enumerate(graphs.attribute_names):
             nodes[name] = pa.array(graphs.attributes[:, i])
-    return pa.table(edges), pa.table(nodes)
+    if numbers is not None:
+        for i, name in enumerate(graphs.edge_attribute_names):
+            edges[name] = pa.array(numbers[:, i])
+    mark = {DIRECTED: b"true" if graphs.directed else b"false"}
+    return pa.table(edges).replace_schema_metadata(mark), pa.table(nodes)
 
 
 def _label_values(codes: NDArray[np.int64], graphs: GraphSet) -> pa.Array:

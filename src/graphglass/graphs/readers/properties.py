@@ -1,9 +1,8 @@
-"""Nodes and edges that carry named properties (JSON, GraphML, NetworkX, igraph) as labels and attribute columns."""
+"""Nodes and edges that carry named properties (JSON, GraphML, GEXF, NetworkX, igraph) as labels and columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -12,25 +11,61 @@ from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
 from graphglass.graphs.label_codes import label_codes
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.record import Record
+from graphglass.graphs.readers.rejects import RejectLog
 
 Properties = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class PropertyNames:
-    """Which property means what.
+def property_record(
+    position: int,
+    name: str,
+    ids: Sequence[Any],
+    nodes: Sequence[Properties],
+    pairs: Sequence[tuple[Any, Any]],
+    edges: Sequence[Properties],
+    options: ReadOptions,
+    *,
+    label: Any,
+    directed: bool,
+) -> Record:
+    """A graph whose nodes and edges have flat properties, of which the options say what is the label.
 
-    Attributes
+    Parameters
     ----------
-    node_label, edge_label : str
-        Properties that hold the discrete label.
-    attributes : tuple of str or None
-        Numeric node properties to keep; None keeps every one.
+    position : int
+    name : str
+    ids, nodes : sequence
+        Of every node its id and its properties.
+    pairs, edges : sequence
+        Of every edge the ids of its ends and its properties.
+    options : ReadOptions
+    label : str or number, optional
+        Class of the graph.
+    directed : bool
+        Whether edges have a direction.
     """
-
-    node_label: str = "label"
-    edge_label: str = "label"
-    attributes: tuple[str, ...] | None = None
+    rows, names = node_names(ids)
+    sources, targets = edge_rows(pairs, rows)
+    label_names: dict[int, str] = {}
+    log = options.log
+    values, columns = property_table(nodes, "node", log, skip=options.node_label, wanted=options.attributes)
+    numbers, edge_columns = property_table(edges, "edge", log, skip=options.edge_label, wanted=options.edge_attributes)
+    return Record(
+        position, name, len(nodes), sources, targets,
+        label=label,
+        node_labels=property_labels(nodes, options.node_label, label_names),
+        edge_labels=property_labels(edges, options.edge_label, label_names),
+        attributes=values,
+        attribute_names=columns,
+        edge_attributes=numbers,
+        edge_attribute_names=edge_columns,
+        node_names=names,
+        label_names=label_names,
+        directed=directed,
+        listed_once=not directed,
+    )  # fmt: skip
 
 
 def property_labels(items: Sequence[Properties], key: str, names: dict[int, str]) -> NDArray[np.int64] | None:
@@ -40,48 +75,57 @@ def property_labels(items: Sequence[Properties], key: str, names: dict[int, str]
 
 
 def property_table(
-    nodes: Sequence[Properties], *, skip: str | None = None, wanted: tuple[str, ...] | None = None
-) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
-    """Numeric properties as columns, (nodes, width) with NaN where a node has none; a list makes a column per place.
+    items: Sequence[Properties],
+    owner: str,
+    log: RejectLog,
+    *,
+    skip: str | None = None,
+    wanted: Sequence[str] | None = None,
+) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
+    """Numeric properties as columns, (items, width) with NaN where an item has none; a list makes a column per place.
 
-    Text properties are not attributes and are skipped, unless they are among the `wanted` or other nodes have numbers
-    there: then they are refused.
+    Text properties are not attributes and are reported as unused, unless they are among the `wanted` or other items
+    have numbers there: then they are refused.
     """
     columns: dict[str, int] = {}
     rows: list[int] = []
     places: list[int] = []
     values: list[float] = []
     texts: dict[str, str] = {}
-    for row, node in enumerate(nodes):
-        for key, value in _numeric(node, skip, wanted, texts):
+    for row, item in enumerate(items):
+        if not item:
+            continue
+        for key, value in _numeric(item, skip, wanted, texts):
             rows.append(row)
             places.append(columns.setdefault(key, len(columns)))
             values.append(value)
-    for key in columns.keys() & texts.keys():
-        raise GraphError(f"attribute {key!r} must be a number, found the text {texts[key]!r:.60}")
+    for key, text in texts.items():
+        if key in columns:
+            raise GraphError(f"attribute {key!r} must be a number, found the text {text!r:.60}")
+        log.note(f"{owner} property {key!r} is text and was not used; pass --{owner}-label {key} to use it as a label")
     if not columns:
         return None, ()
-    table = np.full((len(nodes), len(columns)), np.nan)
+    table = np.full((len(items), len(columns)), np.nan)
     table[rows, places] = values
-    return to_float32(table), tuple(columns)
+    return table, tuple(columns)
 
 
 def _numeric(
-    node: Properties, skip: str | None, wanted: tuple[str, ...] | None, texts: dict[str, str]
+    item: Properties, skip: str | None, wanted: Sequence[str] | None, texts: dict[str, str]
 ) -> Iterator[tuple[str, float]]:
-    """The numbers of one node by column; what is text is noted in `texts`."""
-    for key, value in node.items():
+    """The numbers of one node or edge by column; what is text is noted in `texts`."""
+    for key, value in item.items():
         if key == skip or (wanted is not None and key not in wanted):
             continue
         if isinstance(value, Real):
             yield str(key), _finite(value, key)
         elif isinstance(value, list | tuple | np.ndarray):
-            for place, item in enumerate(value):
-                if not isinstance(item, Real):
-                    raise GraphError(f"attribute {key!r} must hold numbers, found {item!r}")
-                yield f"{key}_{place}", _finite(item, key)
+            for place, one in enumerate(value):
+                if not isinstance(one, Real):
+                    raise GraphError(f"attribute {key!r} must hold numbers, found {one!r:.60}")
+                yield f"{key}_{place}", _finite(one, key)
         elif wanted is not None and value is not None:
-            raise GraphError(f"attribute {key!r} must be a number, found {value!r}")
+            raise GraphError(f"attribute {key!r} must be a number, found {value!r:.60}")
         elif isinstance(value, str):
             texts.setdefault(str(key), value)
 
@@ -94,12 +138,6 @@ def _finite(value: Real, key: object) -> float:
     if not np.isfinite(number):
         raise GraphError(f"attribute {key!r} is NaN or infinite")
     return number
-
-
-def to_float32(values: NDArray[Any]) -> NDArray[np.float32]:
-    """Narrow to float32; what does not fit becomes infinite, for the caller to refuse."""
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32)
 
 
 def node_names(names: Sequence[Any]) -> tuple[dict[Any, int], list[str] | None]:
@@ -118,7 +156,7 @@ def node_names(names: Sequence[Any]) -> tuple[dict[Any, int], list[str] | None]:
         seen: set[str] = set()
         for text in texts:
             if text in seen:
-                raise GraphError(f"node id {text!r} stands more than once")
+                raise GraphError(f"node id {text!r:.60} occurs more than once")
             seen.add(text)
     return rows, texts
 
@@ -131,6 +169,6 @@ def edge_rows(pairs: Sequence[tuple[Any, Any]], rows: Mapping[Any, int]) -> tupl
         for number, pair in enumerate(pairs):
             for end in pair:
                 if not isinstance(end, str | int) or end not in rows:
-                    raise GraphError(f"edge {number} names node {end!r}, which the graph does not have") from error
+                    raise GraphError(f"edge {number} names node {end!r:.60}, which the graph does not have") from error
         raise
     return ends[0::2], ends[1::2]

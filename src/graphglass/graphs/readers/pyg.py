@@ -1,8 +1,8 @@
-"""PyTorch Geometric: `Data`, lists of them, batches and datasets."""
+"""PyTorch Geometric: `Data`, `TemporalData`, lists of them, batches and datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,32 +11,41 @@ from numpy.typing import NDArray
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.properties import to_float32
-from graphglass.graphs.readers.record import Record
+from graphglass.graphs.readers.record import Record, read_each
 
 
 def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
-    """``x`` becomes the attributes, ``z`` the node labels, ``edge_attr`` the edge labels, ``y`` the class.
+    """``x`` becomes the attributes, ``z`` the node labels, ``edge_attr`` edge labels or attributes, ``y`` the class.
 
-    Edge attributes count as labels if they are whole or one-hot; continuous ones are not used.
-    Graphs are called by ``id`` or ``name`` if they have one.
+    Edge attributes are labels if they are whole or one-hot in a graph, else numbers called ``value_0``, ``value_1``,
+    ... (``weight`` for ``edge_weight``). A graph whose ``edge_index`` is not symmetric is directed, unless `directed`
+    says otherwise. The events of a ``TemporalData`` are directed edges with the attributes ``time`` and ``msg_0``,
+    ``msg_1``, ... Graphs are called by ``id`` or ``name`` if they have one.
     """
-    records = options.records()
+
+    def name(graph: Any) -> str | None:
+        given = (getattr(graph, key, None) for key in ("id", "name"))
+        return next((value for value in given if isinstance(value, str)), None)
+
+    def record(graph: Any, position: int, identifier: str) -> Record:
+        if hasattr(graph, "src") and hasattr(graph, "dst") and not hasattr(graph, "edge_index"):
+            return _events(graph, position, identifier)
+        return _data(graph, position, identifier, options)
+
+    return read_each(_single(graphs), name, record, options)
+
+
+def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Batches taken apart; positions count graphs."""
     position = 0
     for place, item in graphs:
         position = max(position, place)
         for graph in item.to_data_list() if hasattr(item, "to_data_list") else [item]:
-            given = (getattr(graph, key, None) for key in ("id", "name"))
-            name = next((value for value in given if isinstance(value, str)), f"graph-{position}")
-            try:
-                records.add(_record(graph, position, name, options))
-            except GraphError as error:
-                options.log.add(position, name, str(error))
+            yield position, graph
             position += 1
-    return records.build()
 
 
-def _record(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
+def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     if not hasattr(graph, "edge_index") or hasattr(graph, "node_types"):
         raise GraphError(f"expected torch_geometric Data with one kind of node, found {type(graph).__name__}")
     edges = np.zeros((2, 0), np.int64) if graph.edge_index is None else _array(graph.edge_index)
@@ -45,17 +54,47 @@ def _record(graph: Any, position: int, name: str, options: ReadOptions) -> Recor
     nodes = _node_count(graph, edges)
     if excess := options.limits.graph_excess(nodes, edges.shape[1]):
         raise GraphError(excess)
-    attributes = _attributes(graph, nodes)
+    attributes = _rows(graph, "x", nodes)
     width = 0 if attributes is None else attributes.shape[1]
+    labels, numbers, columns = _edge_data(graph, edges.shape[1])
     return Record(
         position, name, nodes, edges[0], edges[1],
         label=_class(graph),
         node_labels=_node_labels(graph, nodes),
-        edge_labels=_edge_labels(graph, edges.shape[1]),
+        edge_labels=labels,
         attributes=attributes if width else None,
         attribute_names=tuple(f"attribute_{i}" for i in range(width)),
-        directed=True,
+        edge_attributes=numbers,
+        edge_attribute_names=columns,
+        directed=not _symmetric(edges),
+        listed_once=False,
     )  # fmt: skip
+
+
+def _events(graph: Any, position: int, name: str) -> Record:
+    sources, targets = _array(graph.src), _array(graph.dst)
+    columns = [_array(graph.t).astype(np.float64)[:, None]]
+    if getattr(graph, "msg", None) is not None:
+        messages = _array(graph.msg).astype(np.float64)
+        columns.append(messages.reshape(len(sources), -1))
+    numbers = np.concatenate(columns, axis=1)
+    if not np.isfinite(numbers).all():
+        raise GraphError("the times or messages of the events hold NaN or infinite values")
+    return Record(
+        position, name, int(max(sources.max(initial=-1), targets.max(initial=-1))) + 1, sources, targets,
+        edge_attributes=numbers,
+        edge_attribute_names=("time", *(f"msg_{i}" for i in range(numbers.shape[1] - 1))),
+        directed=True,
+        listed_once=False,
+    )  # fmt: skip
+
+
+def _symmetric(edges: NDArray[Any]) -> bool:
+    if not edges.size:
+        return True
+    span = int(edges.max()) + 1
+    forward, backward = (np.unique(one.astype(np.int64) * span + two) for one, two in (edges, edges[::-1]))
+    return np.array_equal(forward, backward)
 
 
 def _node_count(graph: Any, edges: NDArray[Any]) -> int:
@@ -69,17 +108,19 @@ def _node_count(graph: Any, edges: NDArray[Any]) -> int:
     return int(edges.max()) + 1 if edges.size else 0
 
 
-def _attributes(graph: Any, nodes: int) -> NDArray[np.float32] | None:
-    if getattr(graph, "x", None) is None:
+def _rows(graph: Any, key: str, count: int) -> NDArray[np.float64] | None:
+    """A table with a finite row for each of the nodes or edges."""
+    if getattr(graph, key, None) is None:
         return None
-    values = _array(graph.x)
+    values = _array(getattr(graph, key))
     values = values[:, None] if values.ndim == 1 else values
-    if values.ndim != 2 or len(values) != nodes:
-        raise GraphError(f"x must have one row for each of the {nodes} nodes, found shape {values.shape}")
+    what = "nodes" if key == "x" else "edges"
+    if values.ndim != 2 or len(values) != count:
+        raise GraphError(f"{key} must have one row for each of the {count} {what}, found shape {values.shape}")
     broken = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if broken.size:
-        raise GraphError(f"x of node {broken[0]} is NaN or infinite")
-    return to_float32(values)
+        raise GraphError(f"{key} of {what[:-1]} {broken[0]} is NaN or infinite")
+    return values.astype(np.float64)
 
 
 def _node_labels(graph: Any, nodes: int) -> NDArray[np.int64] | None:
@@ -89,20 +130,23 @@ def _node_labels(graph: Any, nodes: int) -> NDArray[np.int64] | None:
     return values.astype(np.int64)
 
 
-def _edge_labels(graph: Any, edges: int) -> NDArray[np.int64] | None:
-    if getattr(graph, "edge_attr", None) is None:
-        return None
-    values = _array(graph.edge_attr)
-    if len(values) != edges:
-        raise GraphError(f"edge_attr must have one row for each of the {edges} edges, found {len(values)}")
-    values = values[:, None] if values.ndim == 1 else values
-    if values.ndim != 2 or not np.isfinite(values).all():
-        return None
-    if values.shape[1] == 1 and (values == np.round(values)).all():
-        return values[:, 0].astype(np.int64)
-    if values.shape[1] > 1 and ((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all():
-        return values.argmax(axis=1).astype(np.int64)
-    return None
+def _edge_data(graph: Any, edges: int) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None, tuple[str, ...]]:
+    """Edge labels, edge attributes and the names of the attributes."""
+    labels, tables, names = None, [], []
+    values = _rows(graph, "edge_attr", edges)
+    if values is not None:
+        if values.shape[1] == 1 and (values == np.round(values)).all():
+            labels = values[:, 0].astype(np.int64)
+        elif values.shape[1] > 1 and np.isin(values, (0, 1)).all() and (values.sum(axis=1) == 1).all():
+            labels = values.argmax(axis=1).astype(np.int64)
+        elif values.shape[1]:
+            tables.append(values)
+            names += [f"value_{i}" for i in range(values.shape[1])]
+    weights = _rows(graph, "edge_weight", edges)
+    if weights is not None:
+        tables.append(weights[:, :1])
+        names.append("weight")
+    return labels, np.concatenate(tables, axis=1) if tables else None, tuple(names)
 
 
 def _class(graph: Any) -> Any:

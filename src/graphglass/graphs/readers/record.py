@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import GraphSet, concatenate
-from graphglass.graphs.label_codes import class_labels, text_code
-from graphglass.graphs.limits import Limits
-from graphglass.graphs.readers.rejects import RejectLog, logger
+from graphglass.errors import GraphError, LimitError
+from graphglass.graphs.graph_set import COUNT, GraphSet, concatenate
+from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.readers.flat import FlatGraphs
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.selection import offsets
 from graphglass.wording import counted, listing, setting
 
 _EMPTY = text_code("")  # the code of a missing label
@@ -27,12 +29,14 @@ class Record:
     ----------
     sources, targets : int (edges,)
         Node rows of this graph, 0..nodes-1.
-    attributes : float32 (nodes, width) or None
+    attributes, edge_attributes : float (nodes or edges, width) or None
         NaN marks a value the source does not give.
     node_names : list of str or None
         None where nodes are called 0..nodes-1.
     directed : bool
-        Whether an edge listed in one direction counts as one-way.
+        Whether the source says that edges have a direction.
+    listed_once : bool
+        Whether an edge without direction is listed once; otherwise it is expected in both directions.
     """
 
     position: int
@@ -43,129 +47,168 @@ class Record:
     label: Any = None
     node_labels: NDArray[np.int64] | None = None
     edge_labels: NDArray[np.int64] | None = None
-    attributes: NDArray[np.float32] | None = None
+    attributes: NDArray[Any] | None = None
     attribute_names: tuple[str, ...] = ()
+    edge_attributes: NDArray[np.float64] | None = None
+    edge_attribute_names: tuple[str, ...] = ()
     node_names: list[str] | None = None
     label_names: dict[int, str] = field(default_factory=dict)
     directed: bool = False
+    listed_once: bool = True
+
+
+def read_each(
+    items: Iterable[tuple[int, Any]],
+    name: Callable[[Any], Any],
+    record: Callable[[Any, int, str], Record],
+    options: ReadOptions,
+) -> GraphSet:
+    """Graphs of many items; an item that cannot be used is left out with the reason.
+
+    Parameters
+    ----------
+    items : iterable of (position, item)
+    name : callable
+        The id of an item, empty or None where it has none.
+    record : callable
+        Makes the record of (item, position, id); a ValueError says what is wrong with it.
+    options : ReadOptions
+    """
+    records = RecordSet(options)
+    for position, item in items:
+        identifier = f"graph-{position}"
+        try:
+            identifier = str(name(item) or identifier)
+            records.add(record(item, position, identifier))
+        except LimitError:
+            raise
+        except ValueError as error:
+            options.log.add(position, identifier, str(error))
+    return records.build()
 
 
 class RecordSet:
     """Collects records, leaves out the bad ones, and builds the GraphSet.
 
     The attribute names most records carry are the schema; a record with others is left out, unless `fill` is given:
-    then the schema is the union, and `fill` stands wherever a value is missing.
+    then the schema is the union, and `fill` replaces every missing value. Edge attributes beyond the schema are not
+    used, and a missing ``count`` of an edge is 1.
     """
 
-    def __init__(self, log: RejectLog, limits: Limits, fill: float | None = None) -> None:
-        self.log, self.limits, self.fill = log, limits, fill
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
         self.records: list[Record] = []
         self._places: dict[str, int] = {}
-        self._nodes = self._edges = 0
+        self._nodes = self._edges = self._bare = 0
 
     def add(self, record: Record) -> None:
-        reason = self._fault(record)
-        if reason is not None:
-            self.log.add(record.position, record.id, reason)
-            return
+        limits = self.options.limits
+        if record.nodes < 1:
+            raise GraphError("the graph has no nodes")
+        if record.id in self._places:
+            raise GraphError(f"the id occurs already at {self._places[record.id]}")
+        if excess := limits.graph_excess(record.nodes, len(record.sources)):
+            raise GraphError(excess)
+        if len(record.attribute_names) > limits.max_attributes:
+            raise GraphError(
+                f"{len(record.attribute_names)} attributes, the limit max_attributes is {limits.max_attributes}"
+            )
+        if record.node_labels is None and record.attributes is None and record.node_names is None:
+            # Nodes that are only counted take no bytes of the input, so their number needs a bound of its own.
+            bare = max(record.nodes - 2 * len(record.sources), 0)
+            if self._bare + bare > limits.max_bare_nodes:
+                raise GraphError(
+                    f"{record.nodes:,} nodes are declared, nearly all without an edge or a label; the limit "
+                    f"max_bare_nodes of the whole input is {limits.max_bare_nodes:,}"
+                )
+            self._bare += bare
         self._places[record.id] = record.position
         self._nodes += record.nodes
         self._edges += len(record.sources)
-        self.limits.check("max_graphs", len(self.records) + 1, "Graphs of the input")
-        self.limits.check("max_nodes", self._nodes, "Nodes of the input")
-        self.limits.check("max_edges", self._edges, "Edges of the input")
+        limits.check("max_graphs", len(self.records) + 1, "Graphs of the input")
+        limits.check("max_nodes", self._nodes, "Nodes of the input")
+        limits.check("max_edges", self._edges, "Edges of the input")
         self.records.append(record)
 
-    def _fault(self, record: Record) -> str | None:
-        if record.nodes < 1:
-            return "the graph has no nodes"
-        if record.id in self._places:
-            return f"the id stands already at {self._places[record.id]}"
-        if excess := self.limits.graph_excess(record.nodes, len(record.sources)):
-            return excess
-        if len(record.attribute_names) > self.limits.max_attributes:
-            return f"{len(record.attribute_names)} attributes, the limit max_attributes is {self.limits.max_attributes}"
-        for ends in (record.sources, record.targets):
-            if ends.size and (ends.min() < 0 or ends.max() >= record.nodes):
-                worst = int(ends.min() if ends.min() < 0 else ends.max())
-                return f"an edge names node {worst}, but the nodes are 0..{record.nodes - 1}"
-        if record.attributes is not None and np.isinf(record.attributes).any():
-            node, column = np.argwhere(np.isinf(record.attributes))[0]
-            name = record.attribute_names[column]
-            return f"attribute {name!r} of node {_name(record, node)} is infinite or too large"
-        return None
-
     def build(self) -> GraphSet:
-        schema = self._schema()
-        kept = [record for record in self.records if self._fits(record, schema)]
+        schema = self._schema([record.attribute_names for record in self.records])
+        edge_schema = self._schema([record.edge_attribute_names for record in self.records if len(record.sources)])
+        kept = [record for record in self.records if self._fits(record, schema, edge_schema)]
         if not kept:
             return concatenate([])
-        sources, targets, start = [], [], 0
-        for record in kept:
-            one, two = record.sources, record.targets
-            if not record.directed:
-                one, two = np.minimum(one, two), np.maximum(one, two)
-            sources.append(one + start)
-            targets.append(two + start)
-            start += record.nodes
-        labels = class_labels([record.label for record in kept])
-        if labels is None and any(record.label is not None for record in kept):
-            missing = sum(record.label is None for record in kept)
-            logger.warning("%d of %d graphs have no class label; class labels are left out", missing, len(kept))
+        missing = sum(record.label is None for record in kept)
+        if 0 < missing < len(kept):
+            self.options.log.note(f"{missing} of {len(kept)} graphs have no class label; class labels are left out")
         node_labels = _codes([(record.node_labels, record.nodes) for record in kept])
         edge_labels = _codes([(record.edge_labels, len(record.sources)) for record in kept])
-        built = canonical_graph_set(
-            [record.nodes for record in kept],
-            np.concatenate(sources).astype(np.int64),
-            np.concatenate(targets).astype(np.int64),
+        wanted, edges = self.options.directed, [len(record.sources) for record in kept]
+        counts = np.asarray([record.nodes for record in kept], dtype=np.int64)
+        starts = np.repeat(offsets(counts)[:-1], edges)
+        return FlatGraphs(
             ids=[record.id for record in kept],
-            labels=labels,
+            positions=np.asarray([record.position for record in kept]),
+            counts=counts,
+            edge_graph=np.repeat(np.arange(len(kept)), edges),
+            sources=np.concatenate([record.sources for record in kept]).astype(np.int64) + starts,
+            targets=np.concatenate([record.targets for record in kept]).astype(np.int64) + starts,
+            labels=None if missing else [record.label for record in kept],
             node_labels=node_labels,
-            attributes=np.concatenate([self._rows(record, schema) for record in kept]) if schema else None,
+            attributes=_table([(r.attributes, r.attribute_names, r.nodes) for r in kept], schema),
             attribute_names=schema,
             edge_labels=edge_labels,
+            edge_attributes=_table(
+                [(r.edge_attributes, r.edge_attribute_names, len(r.sources)) for r in kept], edge_schema
+            ),
+            edge_attribute_names=edge_schema,
             node_names=_names(kept),
             label_names=_label_names(kept, node_labels, edge_labels),
-        )
-        removed = built.removed.copy()
-        removed[[not record.directed for record in kept], 2] = 0
-        return replace(built, removed=removed)
+            directed=any(record.directed for record in kept) if wanted is None else wanted,
+            listed_once=np.asarray([record.listed_once for record in kept]),
+        ).build(self.options)
 
-    def _schema(self) -> tuple[str, ...]:
-        if self.fill is not None:
-            return tuple(dict.fromkeys(name for record in self.records for name in record.attribute_names))
+    def _schema(self, found: list[tuple[str, ...]]) -> tuple[str, ...]:
+        if self.options.fill is not None:
+            return tuple(dict.fromkeys(name for names in found for name in names))
         orders: dict[frozenset[str], tuple[str, ...]] = {}
         votes: Counter[frozenset[str]] = Counter()
-        for record in self.records:
-            key = frozenset(record.attribute_names)
-            orders.setdefault(key, record.attribute_names)
-            votes[key] += 1
+        for names in found:
+            orders.setdefault(frozenset(names), names)
+            votes[frozenset(names)] += 1
         return orders[votes.most_common(1)[0][0]] if votes else ()
 
-    def _fits(self, record: Record, schema: tuple[str, ...]) -> bool:
-        if self.fill is not None:
+    def _fits(self, record: Record, schema: tuple[str, ...], edge_schema: tuple[str, ...]) -> bool:
+        if self.options.fill is not None:
             return True
+        found = None
         if set(record.attribute_names) != set(schema):
             found = f"has {_listing(record.attribute_names)}, most records have {_listing(schema)}"
-            self.log.add(record.position, record.id, f"{found}; make them alike or read with {setting('fill', 0.0)}")
-            return False
-        if record.attributes is not None and np.isnan(record.attributes).any():
-            node, column = np.argwhere(np.isnan(record.attributes))[0]
-            what = f"node {_name(record, node)} has no attribute {record.attribute_names[column]!r}"
-            self.log.add(record.position, record.id, f"{what}; give it a value or read with {setting('fill', 0.0)}")
-            return False
-        return True
+        elif len(record.sources) and not set(edge_schema) <= {*record.edge_attribute_names, COUNT}:
+            names = record.edge_attribute_names
+            found = f"its edges have {_listing(names)}, those of most records have {_listing(edge_schema)}"
+        for name in set(record.edge_attribute_names) - set(edge_schema):
+            self.options.log.note(f"edge attribute {name!r} occurs in few records and was not used")
+        if found:
+            self.options.log.add(
+                record.position, record.id, f"{found}; make them alike or read with {setting('fill', 0.0)}"
+            )
+        return not found
 
-    def _rows(self, record: Record, schema: tuple[str, ...]) -> NDArray[np.float32]:
-        if record.attributes is not None and record.attribute_names == schema:
-            rows = record.attributes
-        else:
-            rows = np.full((record.nodes, len(schema)), np.nan, np.float32)
-            if record.attributes is not None:
-                rows[:, [schema.index(name) for name in record.attribute_names]] = record.attributes
-        if self.fill is not None:
-            rows = np.where(np.isnan(rows), np.float32(self.fill), rows)
-        return rows
+
+def _table(parts: list[tuple[NDArray[Any] | None, tuple[str, ...], int]], schema: tuple[str, ...]) -> Any:
+    """Attribute rows one after another in the order of the schema, NaN where a record has none."""
+    if not schema:
+        return None
+    rows = []
+    for values, names, length in parts:
+        if values is not None and names == schema:
+            rows.append(values)
+            continue
+        table = np.full((length, len(schema)), np.nan)
+        for place, name in enumerate(names):
+            if values is not None and name in schema:
+                table[:, schema.index(name)] = values[:, place]
+        rows.append(table)
+    return np.concatenate(rows)
 
 
 def _codes(parts: list[tuple[NDArray[np.int64] | None, int]]) -> NDArray[np.int64] | None:
@@ -185,10 +228,6 @@ def _names(records: list[Record]) -> NDArray[np.str_] | None:
         return None
     rows = [record.node_names or [str(i) for i in range(record.nodes)] for record in records]
     return np.asarray([name for row in rows for name in row], dtype=np.str_)
-
-
-def _name(record: Record, node: int) -> str:
-    return repr(record.node_names[node]) if record.node_names else str(node)
 
 
 def _listing(names: tuple[str, ...]) -> str:

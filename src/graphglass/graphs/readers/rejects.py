@@ -65,6 +65,11 @@ class RejectLog:
             raise GraphError(f"{where}: {reason}. (Reading is strict, so it stops at the first bad record.)")
         self.entries.append(Reject(position, identifier, reason))
 
+    def note(self, text: str) -> None:
+        """Remark on the input as a whole, once however often it applies."""
+        if text not in self.notes:
+            self.notes.append(text)
+
     def result(self, graphs: GraphSet, unit: str = "line") -> ReadResult:
         rejects = sorted(self.entries, key=lambda reject: reject.position)
         return ReadResult(graphs, tuple(rejects), unit, tuple(self.notes))

@@ -10,6 +10,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
 from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_mol_block, rdkit_chemistry
 from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.record import RecordSet
 from graphglass.graphs.readers.text_source import text_lines
 
 
@@ -23,7 +24,7 @@ def read_sdf(path: Path, options: ReadOptions) -> GraphSet:
     lines = [line for line, _ in blocks]
     named = options.id_column is not None or names_serve_as_ids(zip(lines, titles, strict=True), options.log)
     labels = typed_texts([_value(block, options.label_column) or None for _, block in blocks])
-    records = options.records()
+    records = RecordSet(options)
     with rdkit_chemistry() as chemistry:
         for (line, block), title, label in zip(blocks, titles, labels, strict=True):
             name = title if named and title else f"line-{line}"

@@ -12,6 +12,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
 from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_smiles, rdkit_chemistry
 from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.record import RecordSet
 from graphglass.graphs.readers.text_source import text_lines
 from graphglass.wording import listing, setting
 
@@ -109,7 +110,7 @@ def _named(rows: list[_Row], options: ReadOptions) -> bool:
 
 
 def _molecules(rows: list[_Row], named: bool, options: ReadOptions) -> GraphSet:
-    records = options.records()
+    records = RecordSet(options)
     labels = typed_texts([row.label for row in rows])
     with rdkit_chemistry() as chemistry:
         for row, label in zip(rows, labels, strict=True):

@@ -1,14 +1,42 @@
-"""Text files, plain or gzipped, read line by line within the limits."""
+"""Text files, plain or gzipped, read piece by piece within the limits."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from graphglass.errors import FormatError, LimitError
 from graphglass.graphs.limits import Limits
+
+_PIECE = 1 << 20
+
+
+@contextmanager
+def _pieces(path: Path, limits: Limits) -> Iterator[Callable[[], bytes]]:
+    """A function that reads the next piece of a file, unpacked if gzipped, and checks the total.
+
+    A piece holds at most a mebibyte, so that memory follows what is read and not what the limits allow.
+    """
+    packed, total = path.stat().st_size, 0
+    zipped = path.suffix == ".gz"
+    with gzip.open(path, "rb") if zipped else path.open("rb") as stream:
+
+        def piece() -> bytes:
+            nonlocal total
+            try:
+                block = stream.read(_PIECE)
+            except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise FormatError(f"{path.name} is a damaged or truncated gzip file ({error}).") from error
+            total += len(block)
+            limits.check("max_file_bytes", total, f"Bytes of {path.name}")
+            if zipped:
+                limits.check_ratio(total, packed, path.name)
+            return block
+
+        yield piece
 
 
 def byte_lines(path: Path, limits: Limits) -> Iterator[tuple[int, bytes]]:
@@ -17,27 +45,38 @@ def byte_lines(path: Path, limits: Limits) -> Iterator[tuple[int, bytes]]:
     Raises
     ------
     LimitError
-        At a line longer than `max_record_bytes`, or after `max_file_bytes` unpacked bytes.
+        At a line longer than `max_record_bytes`, after `max_file_bytes` unpacked bytes, or at a gzip bomb.
     FormatError
         If a gzip file is damaged.
     """
-    packed = path.suffix == ".gz"
-    total = 0
-    try:
-        with gzip.open(path, "rb") if packed else path.open("rb") as stream:
-            number = 0
-            while raw := stream.readline(limits.max_record_bytes + 1):
-                number += 1
-                total += len(raw)
-                if len(raw) > limits.max_record_bytes:
-                    bound = f"{limits.max_record_bytes:,} bytes (max_record_bytes)"
-                    raise LimitError(f"{path.name} line {number} is longer than {bound}.")
-                limits.check("max_file_bytes", total, f"Bytes of {path.name}")
-                if number == 1:
-                    raw = raw.removeprefix(b"\xef\xbb\xbf")
-                yield number, raw.rstrip(b"\r\n")
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FormatError(f"{path.name} is a damaged or truncated gzip file ({error}).") from error
+    number = 0
+    open_line: list[bytes] = []  # pieces of a line whose end has not been read
+    length = 0
+
+    def whole(parts: list[bytes]) -> tuple[int, bytes]:
+        nonlocal number
+        number += 1
+        line = b"".join(parts)
+        if len(line) > limits.max_record_bytes:
+            raise _too_long(path, number, limits)
+        return number, (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).rstrip(b"\r")
+
+    with _pieces(path, limits) as piece:
+        while block := piece():
+            first, *rest = block.split(b"\n")
+            open_line.append(first)
+            length += len(first)
+            for following in rest:
+                yield whole(open_line)
+                open_line, length = [following], len(following)
+            if length > limits.max_record_bytes:
+                raise _too_long(path, number + 1, limits)
+    if length:
+        yield whole(open_line)
+
+
+def _too_long(path: Path, number: int, limits: Limits) -> LimitError:
+    return LimitError(f"{path.name} line {number} is longer than {limits.max_record_bytes:,} bytes (max_record_bytes).")
 
 
 def text_lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
@@ -48,10 +87,5 @@ def text_lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
 
 def read_bytes(path: Path, limits: Limits) -> bytes:
     """A whole file, unpacked if gzipped, never more than `max_file_bytes`."""
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            content = stream.read(limits.max_file_bytes + 1)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FormatError(f"{path.name} is a damaged or truncated gzip file ({error}).") from error
-    limits.check("max_file_bytes", len(content), f"Bytes of {path.name}")
-    return content
+    with _pieces(path, limits) as piece:
+        return b"".join(iter(piece, b""))

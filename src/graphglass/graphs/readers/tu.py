@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import FormatError, GraphError
-from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.columnar import cache_entry, load_entry, store_entry
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.readers.archive import open_archive
+from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.number_table import read_numbers
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.rejects import ReadResult, RejectLog
 
-PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels")
+PARTS = (
+    "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,34 +60,26 @@ def tu_files(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[TuFiles]:
         yield _assemble(path, {name: _member_opener(archive, info) for name, info in infos.items()}, sizes, limits)
 
 
-def read_tu(path: str | Path, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
+def read_tu(path: str | Path, *, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
     """The graphs of a TU folder or zip; ids are ``NAME-1``, ``NAME-2``, ... in the file's own numbering."""
-    return read_tu_report(path, strict=strict, limits=limits, cache=cache).graphs
-
-
-def read_tu_report(
-    path: str | Path, *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, cache: bool = True
-) -> ReadResult:
-    """As :func:`read_tu`, with the graphs that were left out.
-
-    Only a clean dataset is cached (:mod:`graphglass.graphs.columnar`), and only a set within `limits` is taken from
-    there.
-    """
-    place = Path(path)
-    entry = cache_entry(place) if cache else None
-    if entry is not None and (stored := load_entry(entry)) is not None and _within(stored, limits):
-        return ReadResult(stored)
-    with tu_files(place, limits) as files:
-        result = _read(files, RejectLog(strict), limits)
-    if entry is not None and not result.rejects:
-        store_entry(result.graphs, entry)
-    return result
+    return read_tu_path(Path(path), ReadOptions(limits=limits, cache=cache))
 
 
 def read_tu_path(path: Path, options: ReadOptions) -> GraphSet:
-    result = read_tu_report(path, strict=options.log.strict, limits=options.limits, cache=options.cache)
-    options.log.entries.extend(result.rejects)
-    return result.graphs
+    """As :func:`read_tu`, with all options; graphs that were left out are in their log.
+
+    Only a clean dataset read with the default rules is cached (:mod:`graphglass.graphs.columnar`), and only a set
+    within the limits is taken from there.
+    """
+    plain = options.cache and options.merge is None and not options.directed
+    entry = cache_entry(path) if plain else None
+    if entry is not None and (stored := load_entry(entry)) is not None and _within(stored, options.limits):
+        return stored
+    with tu_files(path, options.limits) as files:
+        graphs = _read(files, options)
+    if entry is not None and not options.log.entries:
+        store_entry(graphs, entry)
+    return graphs
 
 
 def _within(graphs: GraphSet, limits: Limits) -> bool:
@@ -102,8 +95,8 @@ def _within(graphs: GraphSet, limits: Limits) -> bool:
     )
 
 
-def _read(files: TuFiles, log: RejectLog, limits: Limits) -> ReadResult:
-    name = files.name
+def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
+    name, limits = files.name, options.limits
     indicator = files.numbers("graph_indicator", columns=1)
     edges = files.numbers("A", columns=2, dtype=np.int32)  # by far the largest part, and ids are small
     assert indicator is not None  # _assemble has seen both files
@@ -118,18 +111,19 @@ def _read(files: TuFiles, log: RejectLog, limits: Limits) -> ReadResult:
         line = int(np.argmax(indicator < 1)) + 1
         raise FormatError(f"{name}_graph_indicator.txt line {line}: graphs count from 1, found {indicator[line - 1]}.")
     graphs = max(int(indicator.max()), 0 if labels is None else len(labels))
+    # Graphs without a node are rejected one by one: more of them than lines is a damaged number, not a dataset.
     limits.check("max_graphs", graphs, f"Graphs of {name}")
     if labels is not None and len(labels) != graphs:
         raise FormatError(
             f"{name}_graph_labels.txt has {len(labels)} lines, "
             f"but {name}_graph_indicator.txt names graphs up to {graphs}."
         )
+    if labels is None and graphs > 2 * len(indicator) + 1000:
+        raise FormatError(f"{name}_graph_indicator.txt has {len(indicator)} lines, but names graphs up to {graphs}.")
     node_labels = _rows_of(files, "node_labels", len(indicator), "nodes")
     attributes = _rows_of(files, "node_attributes", len(indicator), "nodes", np.float64)
     edge_labels = _rows_of(files, "edge_labels", len(edges), "edges")
-    if attributes is not None:
-        limits.check("max_attributes", attributes.shape[1], f"Attributes per node of {name}")
-
+    edge_attributes = _rows_of(files, "edge_attributes", len(edges), "edges", np.float64)
     _check_range(edges, len(indicator), name)
     edges -= 1
     graph_of = (indicator - 1).astype(np.int32)
@@ -141,50 +135,36 @@ def _read(files: TuFiles, log: RejectLog, limits: Limits) -> ReadResult:
         node_labels = None if node_labels is None else node_labels[order]
         attributes = None if attributes is None else attributes[order]
     counts = np.bincount(graph_of, minlength=graphs)
-    keep = np.ones(graphs, bool)
-    ids = [f"{name}-{i + 1}" for i in range(graphs)]
-
-    def reject(graph: int, line: int, reason: str) -> None:
-        if keep[graph]:
-            keep[graph] = False
-            log.add(line, ids[graph], reason)
-
-    for graph in np.flatnonzero(counts == 0):
-        reject(int(graph), int(graph) + 1, f"no node of {name}_graph_indicator.txt belongs to it, the graph is empty")
     ends = graph_of[edges[:, 0]]
-    across = np.flatnonzero(ends != graph_of[edges[:, 1]])
-    for edge in across:
-        other = int(graph_of[edges[edge, 1]])
-        reason = f"{name}_A.txt line {edge + 1} joins {ids[ends[edge]]} to {ids[other]}; edges must stay inside a graph"
-        reject(int(ends[edge]), int(edge) + 1, reason)
-        reject(other, int(edge) + 1, reason)
-    listed = np.bincount(ends, minlength=graphs)
-    for graph in np.flatnonzero((counts > limits.max_nodes_per_graph) | (listed > limits.max_edges_per_graph)):
-        excess = limits.graph_excess(int(counts[graph]), int(listed[graph]))
-        reject(int(graph), int(graph) + 1, str(excess))
-    if attributes is not None:
-        with np.errstate(over="ignore"):
-            attributes = attributes.astype(np.float32)
-        for node in np.flatnonzero(~np.isfinite(attributes).all(axis=1)):
-            reason = f"{name}_node_attributes.txt line {node + 1} has a NaN or infinite value"
-            reject(int(graph_of[node]), int(node) + 1, reason)
-            attributes[node] = 0.0
-    inside = np.ones(len(edges), bool)
-    inside[across] = False
-    if not inside.all():
-        edges, edge_labels = edges[inside], None if edge_labels is None else edge_labels[inside]
-    filled = counts > 0
-    built = canonical_graph_set(
-        counts[filled],
-        edges[:, 0],
-        edges[:, 1],
-        ids=[identifier for identifier, some in zip(ids, filled, strict=True) if some],
-        labels=None if labels is None else labels[filled],
+    inside = ends == graph_of[edges[:, 1]]
+    flat = FlatGraphs(
+        ids=[f"{name}-{i + 1}" for i in range(graphs)],
+        positions=np.arange(1, graphs + 1),
+        counts=counts,
+        edge_graph=ends,
+        sources=edges[:, 0],
+        targets=edges[:, 1],
+        inside=inside,
+        labels=labels,
         node_labels=None if node_labels is None else node_labels[:, 0],
         attributes=attributes,
+        attribute_names=() if attributes is None else tuple(f"attribute_{i}" for i in range(attributes.shape[1])),
         edge_labels=None if edge_labels is None else edge_labels[:, 0],
+        edge_attributes=edge_attributes,
+        edge_attribute_names=()
+        if edge_attributes is None
+        else tuple(f"value_{i}" for i in range(edge_attributes.shape[1])),
+        directed=bool(options.directed),
     )
-    return log.result(built if keep[filled].all() else built[keep[filled]])
+    for graph in np.flatnonzero(counts == 0).tolist():
+        reason = f"no node of {name}_graph_indicator.txt belongs to it, the graph is empty"
+        flat.fault(graph, graph + 1, reason)
+    for edge in np.flatnonzero(~inside).tolist():
+        pair = int(ends[edge]), int(graph_of[edges[edge, 1]])
+        joined = f"joins {flat.ids[pair[0]]} to {flat.ids[pair[1]]}"
+        for graph in pair:
+            flat.fault(graph, edge + 1, f"{name}_A.txt line {edge + 1} {joined}; edges must stay inside a graph")
+    return flat.build(options)
 
 
 def _graph_labels(files: TuFiles) -> NDArray[Any] | None:
