@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,7 +12,7 @@ import numpy as np
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.detector.reference_sets import graph_set, union
 from graphglass.detector.settings import PaperSettings
-from graphglass.errors import InputError
+from graphglass.errors import InputError, MissingExtraError
 from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 def prepare(graphs: Any, settings: PaperSettings, domain: str, *, progress: bool = False) -> Domain | dict[str, Domain]:
     """Structure and text anchors of normal graphs, or of every domain of a mapping."""
+    if find_spec("torch") is None:
+        raise MissingExtraError("preset='paper'", "paper")
     from graphglass.embedding.embedder import text_anchors
     from graphglass.embedding.encoders.text_encoder import load_encoder
     from graphglass.embedding.training.trainer import Domain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
-from graphglass.errors import ArtifactError, GlassError
+from graphglass.errors import ArtifactError, GlassError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.storage.load import Artifact, load_artifact
@@ -86,6 +87,8 @@ def embedder_document(embedder: Embedder) -> dict[str, Any]:
 
 def load_embedder(artifact: Artifact, encoder: TextEncoder | None, where: str) -> Embedder:
     """The frozen encoders of a saved detector; another text encoder than the saved one is refused."""
+    if find_spec("torch") is None:
+        raise MissingExtraError(f"{where}, a model of preset='paper',", "paper")
     from graphglass.embedding.embedder import Embedder
     from graphglass.embedding.encoders.text_encoder import Fingerprint, load_encoder
     from graphglass.embedding.network.schema import FeatureSchema

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.detector.glass import GLASS
 from graphglass.detector.saved_form import embedder_document, load_embedder
-from graphglass.embedding.embedder import Embedder
-from graphglass.embedding.encoders.text_encoder import TextEncoder
 from graphglass.errors import InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_graphs
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.storage.load import load_artifact
 from graphglass.storage.save import save_artifact
+
+if TYPE_CHECKING:
+    from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.encoders.text_encoder import TextEncoder
 
 KIND = "graphglass-summary-detector"
 

@@ -1,0 +1,175 @@
+"""Known anomalies: the second side of the references."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from graphglass import GLASS
+from graphglass.detector.known_anomalies import RIDGE, _distances_to, _kernel, _teach
+from graphglass.errors import GraphError, InputError, SchemaError
+from graphglass.graphs.canonical import canonical_graph_set
+
+
+@pytest.fixture(scope="module")
+def sides(mutag):
+    normal, strange = (np.flatnonzero(mutag.labels == label) for label in (1, -1))
+    return mutag[normal[:70]].without_labels(), mutag[strange[:12]].without_labels()
+
+
+@pytest.fixture(scope="module")
+def detector(sides):
+    return GLASS().fit(sides[0], anomalies=sides[1])
+
+
+@pytest.fixture(scope="module")
+def test_set(mutag):
+    normal, strange = (np.flatnonzero(mutag.labels == label) for label in (1, -1))
+    return mutag[np.concatenate([normal[70:], strange[12:]])]
+
+
+def test_known_anomalies_improve_the_ranking(sides, detector, test_set):
+    alone = GLASS().fit(sides[0])
+    truth = test_set.labels == -1
+    assert roc_auc_score(truth, detector.decision_function(test_set)) > roc_auc_score(
+        truth, alone.decision_function(test_set)
+    )
+
+
+def test_a_known_anomaly_ranks_above_its_former_place(sides):
+    alone, known = GLASS().fit(sides[0]), GLASS().fit(sides[0], anomalies=sides[1][:5])
+    assert (known.p_values(sides[1][:5]) <= alone.p_values(sides[1][:5])).all()
+
+
+def test_without_any_left_scores_keep_their_bits(sides, test_set):
+    alone = GLASS().fit(sides[0])
+    changed = GLASS().fit(sides[0], anomalies=sides[1])
+    changed.remove_anomalies(sides[1].ids)
+    assert changed.anomalies_ is None
+    np.testing.assert_array_equal(changed.decision_function(test_set), alone.decision_function(test_set))
+    np.testing.assert_array_equal(changed.decision_scores_, alone.decision_scores_)
+
+
+def test_added_one_by_one_equals_all_at_once(sides, detector, test_set):
+    grown = GLASS().fit(sides[0])
+    for place in range(len(sides[1])):
+        grown.add_anomalies(sides[1][place])
+    np.testing.assert_allclose(grown.decision_function(test_set), detector.decision_function(test_set), atol=1e-9)
+
+
+def test_saved_and_loaded_to_the_same_bits(detector, test_set, tmp_path):
+    detector.save(tmp_path / "model")
+    loaded = GLASS.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(test_set), detector.decision_function(test_set))
+    assert loaded.anomalies_.graphs.ids == detector.anomalies_.graphs.ids
+    np.testing.assert_array_equal(loaded.p_values(test_set), detector.p_values(test_set))
+
+
+def test_a_graph_has_the_same_bits_alone_and_among_others(detector, test_set):
+    together = detector.decision_function(test_set[:20])
+    alone = np.concatenate([detector.decision_function(graph) for graph in test_set[:20]])
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_contributions_sum_to_the_score_and_the_resemblance_is_named(detector, sides):
+    told = detector.explain(sides[1][3], nodes=False)
+    assert sum(told.contributions.values()) == pytest.approx(told.score, abs=1e-9)
+    assert "known anomalies" in told.contributions
+    assert told.resembles[0].id == sides[1].ids[3]
+    assert told.resembles[0].distance == pytest.approx(0, abs=1e-6)
+    assert told.reasons[0].startswith(f"Resembles known anomaly {sides[1].ids[3]}")
+
+
+def test_left_out_values_equal_refitting_without_each_reference(detector):
+    """The classifier's value of a reference is the prediction of a fit without it, computed without the fit."""
+    scorer = detector.scorer_
+    channels, fusion, known = scorer.channels, scorer.fusion, scorer.known
+    count, more = len(detector.references_), len(known)
+    widths, _, found = _teach(channels, fusion, known.rows, np.arange(count), more)
+    gram = np.ones((count + more, count + more))
+    for channel in channels:
+        kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]
+        across = kernel(channel.compare(channel.references, known.rows[channel.name]))
+        among = kernel(channel.compare(known.rows[channel.name], known.rows[channel.name]))
+        gram += weight * np.block([[kernel(_distances_to(channel, np.arange(count))), across], [across.T, among]])
+    side = np.repeat([-1.0, 1.0], [count, more])
+    balance = np.repeat([(count + more) / (2 * count), (count + more) / (2 * more)], [count, more])
+    for place in (0, 31, 69):
+        others = np.delete(np.arange(count + more), place)
+        system = gram[np.ix_(others, others)] + RIDGE * np.diag(1 / balance[others])
+        assert found[place] == pytest.approx(gram[place, others] @ np.linalg.solve(system, side[others]), abs=1e-8)
+
+
+def _random_graphs(count, seed, edge_share):
+    random = np.random.default_rng(seed)
+    sizes = random.integers(8, 16, count)
+    sources, targets, start = [], [], 0
+    for size in sizes:
+        for i in range(size):
+            for j in range(i):
+                if random.random() < edge_share:
+                    sources.append(start + i)
+                    targets.append(start + j)
+        start += size
+    return canonical_graph_set(sizes, sources, targets, ids=[f"{seed}-{i}" for i in range(count)])
+
+
+@pytest.mark.parametrize("known", [1, 20])
+def test_p_values_of_new_normals_stay_valid(known):
+    """At most a little over the nominal share of held-out normals lies at or below each level."""
+    detector = GLASS().fit(_random_graphs(300, 1, 0.3), anomalies=_random_graphs(known, 2, 0.45))
+    p_values = detector.p_values(_random_graphs(1000, 3, 0.3))
+    for level in (0.01, 0.05, 0.1):
+        allowed = level + 3 * np.sqrt(level * (1 - level) / 300)  # 300 references decide the level's own accuracy
+        assert (p_values <= level).mean() <= allowed
+
+
+def test_a_known_anomaly_that_equals_a_reference_is_skipped_or_refused(sides):
+    normals, strange = sides
+    both = canonical = strange[:1]
+    detector = GLASS().fit(normals)
+    with pytest.warns(UserWarning, match=f"Skipped 1 known anomalies that equal a reference: '{normals.ids[2]}'"):
+        detector.add_anomalies(_with(both, normals[2]))
+    assert detector.anomalies_.graphs.ids == canonical.ids
+    with pytest.raises(InputError, match="equal a normal reference"):
+        GLASS().fit(normals).add_anomalies(_with(both, normals[2]), strict=True)
+    with (
+        pytest.warns(UserWarning, match="Skipped"),
+        pytest.raises(InputError, match="Every known anomaly equals"),
+    ):
+        GLASS().fit(normals).add_anomalies(normals[:2])
+
+
+def _with(first, second):
+    from graphglass import concatenate
+
+    return concatenate([first, second])
+
+
+def test_bad_calls(sides, detector):
+    normals, strange = sides
+    with pytest.raises(SchemaError, match="must carry what the references carry"):
+        GLASS().fit(normals, anomalies=strange.structure_only())
+    with pytest.raises(InputError, match="no graph to score"):
+        GLASS().fit(normals).add_anomalies(strange[:0])
+    with pytest.raises(GraphError, match="No known anomaly has the id 'nobody'"):
+        detector.remove_anomalies(["nobody"])
+    with pytest.raises(GraphError, match="No known anomaly"):
+        GLASS().fit(normals).remove_anomalies(["1"])
+    with pytest.raises(InputError, match="is the known anomaly"):
+        GLASS().fit(normals, anomalies=strange).add_references(strange[0])
+    with pytest.raises(InputError, match="default preset"):
+        GLASS("paper", epochs=1).fit(normals[:10], anomalies=strange)
+
+
+def test_more_known_anomalies_than_normals_work(sides, test_set):
+    detector = GLASS().fit(sides[0][:5], anomalies=sides[1])
+    assert np.isfinite(detector.decision_function(test_set)).all()
+    assert np.isfinite(GLASS().fit(sides[0][:2], anomalies=sides[1][0]).decision_function(test_set)).all()
+
+
+def test_changing_references_keeps_the_known_anomalies(sides, test_set):
+    detector = GLASS().fit(sides[0][:60], anomalies=sides[1])
+    detector.add_references(sides[0][60:])
+    whole = GLASS().fit(sides[0], anomalies=sides[1])
+    np.testing.assert_allclose(detector.decision_function(test_set), whole.decision_function(test_set), atol=1e-9)
+    assert detector.with_references(sides[0]).anomalies_ is None
