@@ -148,7 +148,7 @@ class FeatureSchema:
             fields: dict[str, Any] = {
                 key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
             }
-            return cls(**fields)
+            return cls(**known)
         except TypeError as error:
             raise SchemaError(f"A feature schema needs exactly the fields of FeatureSchema: {error}.") from error
 
