@@ -22,7 +22,7 @@ class Histograms:
     vocabulary : uint64 (columns,)
         Sorted codes, one per column.
     counts : sparse (graphs, columns)
-        How often each code stands in each graph.
+        How often each code occurs in each graph.
     norms : float64 (graphs,)
         Euclidean norm of the full histogram. Codes outside the vocabulary count here: they match no reference, but
         they make a graph less similar to all.

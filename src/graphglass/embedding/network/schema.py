@@ -145,9 +145,7 @@ class FeatureSchema:
     def from_json(cls, value: Mapping[str, Any]) -> FeatureSchema:
         """The schema that :meth:`to_json` wrote."""
         try:
-            fields: dict[str, Any] = {
-                key: tuple(item) if isinstance(item, list) else item for key, item in value.items()
-            }
+            known: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
             return cls(**known)
         except TypeError as error:
             raise SchemaError(f"A feature schema needs exactly the fields of FeatureSchema: {error}.") from error
