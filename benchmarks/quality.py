@@ -332,7 +332,7 @@ def trained(data: str | None, out: Path, seeds: range, names: list[str]) -> None
         graphs = datasets.get(name)
         chosen = split(graphs.labels, "minority", seed, flip=direction == "flip")
         detector = GLASS(random_state=seed).fit(blind(graphs, chosen.references))
-        queries = detector.embedder_.evidence(blind(graphs, chosen.test))
+        queries = detector.embedder_.embed(blind(graphs, chosen.test))
         heard = [channel for channel in detector.scorer_.channels if not getattr(channel, "silent", False)]
         cell = (
             {channel.name: channel.distances(queries)[0] for channel in heard},

@@ -136,7 +136,7 @@ class Place:
             detector = GLASS.load(self.model)
             file.parent.mkdir(parents=True, exist_ok=True)
             temporary = file.with_suffix(".tmp.npz")
-            seconds, evidence = timed(lambda: detector.embedder_.evidence(graphs))
+            seconds, evidence = timed(lambda: detector.embedder_.embed(graphs))
             np.savez(temporary, seconds=seconds, **evidence.codes)
             temporary.rename(file)
         with np.load(file) as stored:
@@ -211,7 +211,7 @@ def measure_stages(place, records):
     graphs = stage("read", lambda: read_graphs(path, cache=False))
     structure = stage("profile", lambda: profile(graphs))
     anchors = stage("text codes", lambda: text_anchors(detector.embedder_.text, structure, detector.domain))
-    evidence = stage("graph codes", lambda: detector.embedder_.evidence_from(graphs, structure, anchors))
+    evidence = stage("graph codes", lambda: detector.embedder_.embed_profiled(graphs, structure, anchors))
     distances = {}
     for channel in detector.scorer_.channels:
         kind = channel.name.split(":")[0]
@@ -242,9 +242,9 @@ def measure_channels(place, records):
         if cell in records:
             continue
         detector = GLASS.load(place.model)
-        asked = detector.embedder_.evidence(queries)
+        asked = detector.embedder_.embed(queries)
         parts = [part(place.base, 2_000 + i, min(count, 10_000)) for i in range(max(1, count // 10_000))]
-        evidence = join_profiled([detector.embedder_.evidence(graphs) for graphs in parts])
+        evidence = join_profiled([detector.embedder_.embed(graphs) for graphs in parts])
         channels = {}
         for channel in build_channels(detector.settings_, detector.embedder_.slices):
             calibrated = count <= 10_000
@@ -378,7 +378,7 @@ def _ask(model, queries):
     detector.decision_function(graphs[:5])
     scoring, scores = timed(lambda: detector.decision_function(graphs), REPEATS)
     spherical = [channel for channel in detector.scorer_.channels if isinstance(channel, CodeChannel)]
-    evidence = detector.embedder_.evidence(graphs)
+    evidence = detector.embedder_.embed(graphs)
     searching = timed(lambda: [channel.distances(evidence) for channel in spherical], REPEATS)[0]
     memory = psutil.Process().memory_full_info()
     return {

@@ -10,9 +10,9 @@ def setting(name: str, value: object) -> str:
     return f"--{name.replace('_', '-')} {value} ({name}={value!r} in Python)"
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 graph``, ``2 graphs``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """``1 graph``, ``2 graphs``; a plural of its own is named."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listing(names: Sequence[str], most: int = 12) -> str:

@@ -161,11 +161,29 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
     listed = glass("references", model, "list").output.splitlines()
     assert len(listed) == 42
     assert glass("references", model).output.splitlines() == listed
-    assert "Removed 1 reference;" in glass("references", model, "remove", queries.ids[0]).output
-    assert "Removed 1 reference;" in glass("references", model, "remove", queries.ids[1]).output
+    assert "now has 41 references." in glass("references", model, "remove", queries.ids[0]).output
+    assert "now has 40 references." in glass("references", model, "remove", queries.ids[1]).output
     assert len(glass("references", model, "list").output.splitlines()) == 40
     assert glass("references", model, "replace", tmp_path / "two.jsonl").exit_code == 0
     assert len(glass("references", model, "list").output.splitlines()) == 2
+
+
+def test_known_anomalies(place, queries, tmp_path):
+    write_json_lines(queries[:2], tmp_path / "known.jsonl")
+    model = tmp_path / "model"
+    fitted = glass("fit", place / "normals.jsonl", "--anomalies", tmp_path / "known.jsonl", "-o", model, "-q")
+    assert "Fitted on 40 graphs and 2 known anomalies" in fitted.output
+    assert glass("references", model, "list").output.splitlines()[40:] == [
+        f"{name}\tanomaly" for name in queries.ids[:2]
+    ]
+    removed = glass("references", model, "remove", "--anomalous", queries.ids[0])
+    assert "now has 40 references and 1 known anomaly." in removed.output
+    write_json_lines(queries[:1], tmp_path / "one.jsonl")
+    added = glass("references", model, "add", tmp_path / "one.jsonl", "--anomalous")
+    assert "now has 40 references and 2 known anomalies." in added.output
+    expected = GLASS.load(model).decision_function(queries[2:])
+    assert not np.allclose(expected, GLASS.load(place / "model").decision_function(queries[2:]))
+    fails("No known anomaly has the id 'nobody'", "references", model, "remove", "--anomalous", "nobody")
 
 
 def test_info(place, tmp_path):
@@ -173,7 +191,8 @@ def test_info(place, tmp_path):
     fails("does not exist", "info", place / "model", "--plot", tmp_path / "absent" / "loss.svg")
     facts = json.loads(glass("info", place / "model", "--json").output)
     assert facts["references"] == 40
-    assert facts["epochs"] == 2
+    assert facts["known anomalies"] == 0
+    assert "epochs" not in facts  # nothing is trained
 
 
 def test_fit_replaces_a_model_only_by_force(place, tmp_path):

@@ -198,7 +198,7 @@ def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, pla
     monkeypatch.setattr("graphglass.cluster.jobs.score_parts", run)
     monkeypatch.setattr("graphglass.cluster.jobs.describe_parts", run)
     monkeypatch.setattr("graphglass.cluster.fit_parts", fit)
-    commands = (["describe", "part.jsonl"], ["score", "model", "part.jsonl"], ["fit", "part.jsonl"])
+    commands = (["describe", "part.jsonl"], ["score", "memory://model", "part.jsonl"], ["fit", "part.jsonl"])
     for command in commands:
         for flags in ([], ["--strict"]):
             arguments = [*command, "-o", str(tmp_path / "out"), "--cluster", "local", *flags]
@@ -291,7 +291,7 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
     result = CliRunner().invoke(app, [*command, "-o", str(tmp_path / "out"), *cluster])
     assert result.exit_code == 1, result.output
     assert "bad.parquet is not a readable Parquet file" in result.output
-    with pytest.raises(InputError, match="needs -o DIRECTORY"):
+    with pytest.raises(InputError, match="name a directory with -o"):
         CliRunner().invoke(app, [*command, *cluster], catch_exceptions=False)
     with pytest.raises(InputError, match="Several files are described with --cluster"):
         CliRunner().invoke(app, command, catch_exceptions=False)

@@ -23,7 +23,7 @@ def labelled(make_graphs):
 
 
 def graph_codes(embedder, graphs):
-    return embedder.evidence(graphs).codes["graph:16"]
+    return embedder.embed(graphs).codes["graph:16"]
 
 
 def test_the_prompts_name_the_regime(make_graphs):

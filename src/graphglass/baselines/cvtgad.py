@@ -28,7 +28,7 @@ def node_contrast(one: Tensor, two: Tensor, real: Tensor, sizes: Tensor, tempera
         The two views of the nodes, padded.
     real : bool (graphs, places)
     sizes : (graphs,)
-        Nodes of each graph. Where fewer stand in the places, the sum over negatives is scaled up to all of them. A
+        Nodes of each graph. Where fewer fill the places, the sum over negatives is scaled up to all of them. A
         graph of one node has no negatives and error 0.
     """
     similarity = F.normalize(one, dim=2) @ F.normalize(two, dim=2).transpose(1, 2) / temperature

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphglass.channels.patterns.pattern_channel import neighbourhood_keys
+from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
 
 
@@ -21,7 +22,7 @@ class Histograms:
     vocabulary : uint64 (columns,)
         Sorted codes, one per column.
     counts : sparse (graphs, columns)
-        How often each code stands in each graph.
+        How often each code occurs in each graph.
     norms : float64 (graphs,)
         Euclidean norm of the full histogram. Codes outside the vocabulary count here: they match no reference, but
         they make a graph less similar to all.
@@ -95,3 +96,10 @@ def subtree_histograms(
 
 def _positive(norms: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(norms > 0, norms, 1.0)
+
+
+def refuse_other_labels(method: object, labelled: bool, graphs: GraphSet) -> None:
+    """Raise if ``method`` was fitted on graphs with node labels and these have none, or the other way round."""
+    if labelled != (graphs.node_labels is not None):
+        known, found = ("node labels", "none") if labelled else ("no node labels", "some")
+        raise SchemaError(f"{type(method).__name__} was fitted on graphs with {known}; these graphs have {found}.")

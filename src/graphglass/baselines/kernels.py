@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
 
-from graphglass.baselines.histograms import Histograms, histograms, subtree_histograms
-from graphglass.baselines.label_schema import refuse_other_labels
+from graphglass.baselines.histograms import Histograms, histograms, refuse_other_labels, subtree_histograms
 from graphglass.baselines.propagation_kernel import bin_offsets, cauchy_projection, propagated_codes
 from graphglass.errors import InputError, NotFittedError
 from graphglass.graphs import GraphSet

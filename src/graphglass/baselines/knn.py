@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from graphglass.baselines.histograms import Histograms, subtree_histograms
-from graphglass.baselines.label_schema import refuse_other_labels
+from graphglass.baselines.histograms import Histograms, refuse_other_labels, subtree_histograms
 from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs import GraphSet
 from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile

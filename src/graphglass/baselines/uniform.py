@@ -109,8 +109,8 @@ class UniFORM(DeepDetector):
               + \mathcal L_{InfoNCE}(graph, parts),
 
     and InfoNCE ties a graph to its own parts. The score is the graph's energy plus the mean energies of its nodes and
-    of its edges. Architecture, sizes, step lengths and the loss weights are our choice where the description is silent;
-    its meta-learning over tasks is left out, as one normal class is one task.
+    of its edges. Architecture, sizes, step lengths and loss weights are ours where the description gives none; its
+    meta-learning over tasks is left out, as one normal class is one task.
 
     Parameters
     ----------

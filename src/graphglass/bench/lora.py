@@ -87,7 +87,7 @@ def tuned_scores(
     from graphglass.sphere.slices import prefix_slice
 
     embedder = detector.embedder_
-    known, asked = embedder.evidence(references), embedder.evidence(queries)
+    known, asked = embedder.embed(references), embedder.embed(queries)
     slices = tuple(embedder.slices)
 
     def texts(profile: Any) -> list[str]:

@@ -15,10 +15,10 @@ from graphglass.errors import GlassError
 # One command, one module with a Typer object called `app`. The text is the line in `glass --help`.
 COMMANDS = {
     "demo": "Fit on bundled molecules, rank held-out ones, write a report.",
-    "fit": "Learn what normal graphs look like.",
+    "fit": "Make a model from normal graphs.",
     "score": "Rank graphs against a model's normal references.",
     "explain": "Why one graph has its score.",
-    "references": "List, add, remove or replace a model's normal graphs.",
+    "references": "List and change a model's normal graphs and known anomalies.",
     "info": "The settings, references and calibration of a model.",
     "serve": "A model behind a REST API and an inspector page.",
     "watch": "Score graphs as they arrive, and report drift.",

@@ -11,8 +11,13 @@ import typer
 from graphglass.cli.clustering import CLUSTER, WORKERS
 from graphglass.cli.option_groups import QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
+from graphglass.wording import counted
 
 app = typer.Typer()
+
+
+def _paper(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="With --preset paper")
 
 
 @app.command()
@@ -21,12 +26,14 @@ def fit(
     normals: Annotated[list[Path], typer.Argument(help="Normal graphs; several parts with --cluster.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Directory the model is written to.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is already there.")] = False,
+    anomalies: Annotated[Path | None, typer.Option(help="Known anomalies: graphs near them rank higher.")] = None,
     preset: Annotated[str, typer.Option(help="default, or paper for the published recipe.")] = "default",
-    encoder: Annotated[str | None, typer.Option(help="Text encoder; `glass encoders` lists them.")] = None,
-    domain: Annotated[str, typer.Option(help="Named in the prompts: mol, protein, social or your own.")] = "graph",
-    epochs: Annotated[int | None, typer.Option(help="Training epochs; the last one is used.")] = None,
-    seed: Annotated[int, typer.Option(help="Equal seeds give identical models.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted fit, bit for bit.")] = False,
+    encoder: Annotated[str | None, _paper("Text encoder; `glass encoders` lists them.")] = None,
+    domain: Annotated[str, _paper("Named in the prompts: mol, protein, social or your own.")] = "graph",
+    epochs: Annotated[int | None, _paper("Training epochs; the last one is used.")] = None,
+    device: Annotated[str | None, _paper("Where encoders are trained and run, such as cuda.")] = None,
+    seed: Annotated[int, _paper("Equal seeds give identical models.")] = 0,
+    resume: Annotated[bool, _paper("Continue an interrupted fit, bit for bit.", "--resume")] = False,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
     quiet: QUIET = False,
@@ -35,7 +42,8 @@ def fit(
 ) -> None:
     """Fit a detector on normal graphs and save a model that ranks any graph against them.
 
-    Ctrl-C leaves a checkpoint beside the model; the same command with --resume continues from it.
+    The default preset trains nothing. With --preset paper, Ctrl-C leaves a checkpoint beside the model; the same
+    command with --resume continues from it.
     """
     from graphglass.detector.glass import GLASS
     from graphglass.detector.saved_form import refuse_unless_writable
@@ -46,14 +54,18 @@ def fit(
         raise InputError(f"{output} already holds a model. Add --force to replace it, or name another directory.")
     if len(normals) > 1 and cluster is None:
         raise InputError("Several files need --cluster local; without it, name one file.")
+    reading.refuse_nodes_beside("--anomalies", anomalies)
     if cluster is not None:
         reading.refuse_beside_cluster()
     checkpoint = output.with_name(output.name + ".checkpoint")
-    detector = GLASS(preset, encoder=encoder, domain=domain, epochs=epochs, random_state=seed, verbose=not quiet)
+    detector = GLASS(
+        preset, encoder=encoder, domain=domain, epochs=epochs, device=device, random_state=seed, verbose=not quiet
+    )
+    known = None if anomalies is None else reading.read(anomalies)
     options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume}
     try:
         if cluster is None:
-            detector.fit(reading.read(normals[0]), **options)
+            detector.fit(reading.read(normals[0]), anomalies=known, **options)
         else:
             from graphglass.cluster import connect, fit_parts
 
@@ -62,11 +74,15 @@ def fit(
 
             with connect(cluster, workers) as client:
                 fit_parts(client, detector, normals, strict=reading.strict, complain=complain, **options)
+            if known is not None:
+                detector.add_anomalies(known)
     except KeyboardInterrupt:
         typer.echo(f"glass: interrupted; the same command with --resume continues from {checkpoint}", err=True)
         raise typer.Exit(130) from None
     detector.verbose = False  # progress belongs to this command, not to everyone who loads the model
     detector.save(output)
     shutil.rmtree(checkpoint, ignore_errors=True)
-    count = detector.scorer_.reference_count
-    typer.echo(f"Fitted on {count} graphs and saved to {output}. Rank graphs with: glass score {output} QUERIES")
+    count = f"{detector.scorer_.reference_count} graphs"
+    if detector.anomalies_ is not None:
+        count += f" and {counted(len(detector.anomalies_), 'known anomaly', 'known anomalies')}"
+    typer.echo(f"Fitted on {count} and saved to {output}. Rank graphs with: glass score {output} QUERIES")

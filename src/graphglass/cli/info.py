@@ -39,6 +39,7 @@ def info(
         "preset": detector.preset,
         "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
         "references": detector.scorer_.reference_count,
+        "known anomalies": 0 if detector.anomalies_ is None else len(detector.anomalies_),
         **index_facts(detector.scorer_),
         "reference nodes": references.node_count,
         "reference edges": references.edge_count,

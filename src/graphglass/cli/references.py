@@ -1,4 +1,4 @@
-"""glass references: look at and change the normal graphs a model measures against."""
+"""glass references: list and change the normal graphs and known anomalies that a model compares with."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from graphglass.wording import counted
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
 
+ANOMALOUS = Annotated[bool, typer.Option("--anomalous", help="Known anomalies instead of normal references.")]
 app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 
 
@@ -21,7 +22,7 @@ app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
 def references(
     ctx: typer.Context, model: Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.")]
 ) -> None:
-    """List, add, remove or replace a model's normal references; encoders stay as they are.
+    """List, add, remove or replace a model's normal references and known anomalies; nothing is trained.
 
     Without a command, the references are listed.
     """
@@ -32,33 +33,48 @@ def references(
 
 @app.command("list")
 def show(ctx: typer.Context) -> None:
-    """Print the id and leave-one-out score of every reference."""
+    """Print the id and leave-one-out score of every reference, then the ids of the known anomalies."""
     detector = _load(ctx)
     for identifier, value in zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True):
         typer.echo(f"{identifier}\t{value:.6f}")
+    for identifier in () if detector.anomalies_ is None else detector.anomalies_.graphs.ids:
+        typer.echo(f"{identifier}\tanomaly")
 
 
 @app.command()
 @reads_graphs
 def add(
     ctx: typer.Context,
-    graphs: Annotated[Path, typer.Argument(help="Trusted normal graphs.")],
+    graphs: Annotated[Path, typer.Argument(help="Trusted normal graphs, or known anomalies.")],
+    anomalous: ANOMALOUS = False,
     *,
     reading: Reading,
 ) -> None:
-    """Add trusted normal graphs (few-shot calibration)."""
+    """Add trusted normal graphs (few-shot calibration) or known anomalies.
+
+    A known anomaly that equals a reference is skipped with a warning; --strict refuses it.
+    """
     detector = _load(ctx)
-    trusted = reading.read(graphs)
-    detector.add_references(trusted).save(ctx.obj)
-    typer.echo(f"Added {counted(len(trusted), 'reference')}; {ctx.obj} now has {len(detector.references_)}.")
+    added = reading.read(graphs)
+    if anomalous:
+        detector.add_anomalies(added, strict=reading.strict)
+    else:
+        detector.add_references(added)
+    detector.save(ctx.obj)
+    typer.echo(f"{ctx.obj} now has {_sides(detector)}.")
 
 
 @app.command()
-def remove(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(help="Ids to take out.")]) -> None:
-    """Remove references by id."""
+def remove(
+    ctx: typer.Context,
+    ids: Annotated[list[str], typer.Argument(help="Ids to remove.")],
+    anomalous: ANOMALOUS = False,
+) -> None:
+    """Remove references or known anomalies by id."""
     detector = _load(ctx)
-    detector.remove_references(ids).save(ctx.obj)
-    typer.echo(f"Removed {counted(len(set(ids)), 'reference')}; {ctx.obj} now has {len(detector.references_)}.")
+    (detector.remove_anomalies if anomalous else detector.remove_references)(ids)
+    detector.save(ctx.obj)
+    typer.echo(f"{ctx.obj} now has {_sides(detector)}.")
 
 
 @app.command()
@@ -73,6 +89,12 @@ def replace(
     moved = _load(ctx).with_references(reading.read(graphs))
     moved.save(ctx.obj)
     typer.echo(f"{ctx.obj} now measures against {counted(moved.scorer_.reference_count, 'reference')}.")
+
+
+def _sides(detector: GLASS) -> str:
+    known = 0 if detector.anomalies_ is None else len(detector.anomalies_)
+    anomalies = f" and {counted(known, 'known anomaly', 'known anomalies')}" if known else ""
+    return f"{counted(len(detector.references_), 'reference')}{anomalies}"
 
 
 def _load(ctx: typer.Context) -> GLASS:

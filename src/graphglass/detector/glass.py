@@ -449,7 +449,7 @@ class GLASS(PaperCodes, BaseEstimator):
         if self.embedder_ is None:
             return measure_graphs(graphs, progress=self.verbose)
         embedder = self.embedder_.for_any_domain() if structure_only else self.embedder_
-        return embedder.evidence(graphs, progress=self.verbose)
+        return embedder.embed(graphs, progress=self.verbose)
 
     def _queries(self, graphs: Any) -> ProfiledGraphs:
         scorer: ReferenceScorer = self._fitted("scorer_")

@@ -73,7 +73,7 @@ class PaperCodes:
 
     def channel_embeddings(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
         """Unit rows of every code, by name such as ``graph:64``."""
-        return dict(self._embedder().evidence(graph_set(graphs)).codes)
+        return dict(self._embedder().embed(graph_set(graphs)).codes)
 
     def encoder_fingerprint(self) -> str:
         """sha256 over the frozen encoders; codes are comparable only between detectors that share it."""

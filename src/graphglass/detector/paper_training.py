@@ -82,8 +82,8 @@ def train_embedder(
 def references_from(embedder: Embedder, domains: Domain | dict[str, Domain]) -> tuple[ProfiledGraphs, bool]:
     """The training graphs as references, and whether they are compared by structure alone."""
     if not isinstance(domains, dict):
-        return embedder.evidence_from(domains.graphs, domains.profile, domains.anchors), False
+        return embedder.embed_profiled(domains.graphs, domains.profile, domains.anchors), False
     pooled = union({name: part.graphs for name, part in domains.items()})
     structure = join_profiles([part.profile for part in domains.values()])
     anchors = np.concatenate([part.anchors for part in domains.values()])
-    return embedder.for_any_domain().evidence_from(pooled, structure, anchors), True
+    return embedder.for_any_domain().embed_profiled(pooled, structure, anchors), True

@@ -74,12 +74,12 @@ class Embedder:
     def __post_init__(self) -> None:
         object.__setattr__(self, "context", replace(self.context, domain=self.domain))
 
-    def evidence(self, graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
+    def embed(self, graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
         """Structure and codes of every graph."""
         structure = profile(graphs, progress=progress)
-        return self.evidence_from(graphs, structure, self.anchors(structure, progress=progress))
+        return self.embed_profiled(graphs, structure, self.anchors(structure, progress=progress))
 
-    def evidence_from(
+    def embed_profiled(
         self, graphs: GraphSet, structure: StructureProfile, anchors: NDArray[np.float32]
     ) -> ProfiledGraphs:
         """The same, where structure and anchors are known already."""

@@ -16,7 +16,6 @@ from graphglass.errors import ParameterError
 # The paper gives no concentration for its finite-kappa rows; this one is fixed for every dataset.
 CONCENTRATION = 16.0
 
-
 CALIBRATIONS = ("leave-one-out", "raw")
 
 

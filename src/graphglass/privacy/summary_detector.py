@@ -92,4 +92,4 @@ class SummaryDetector:
         queries = graphs if isinstance(graphs, GraphSet) else read_graphs(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
-        return dict(self.views.evidence(queries.without_labels()).codes)
+        return dict(self.views.embed(queries.without_labels()).codes)

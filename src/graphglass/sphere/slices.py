@@ -32,5 +32,5 @@ def prefix_slice(rows: NDArray[Any], dimension: int) -> NDArray[np.float32]:
 
 
 def available_slices(wanted: Sequence[int], dimension: int) -> tuple[int, ...]:
-    """The wanted slice sizes an encoder of this dimension has; its full dimension stands in for the larger ones."""
+    """The wanted slice sizes an encoder of this dimension has; its full dimension replaces the larger ones."""
     return tuple(sorted({min(size, dimension) for size in wanted}))

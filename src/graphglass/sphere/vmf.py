@@ -7,36 +7,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ive, logsumexp
+from scipy.special import hyp0f1, ive, logsumexp
 
 from graphglass.errors import ParameterError
 
-# Below this the scaled Bessel function is near the smallest normal number and loses digits.
-_TINY = 1e-280
 _BLOCK = 8_000_000
 
 
 def log_bessel(order: float, argument: float) -> float:
     """log I_order(argument), also where I itself under- or overflows.
 
-    The scaled function of SciPy serves wherever it is representable; past that the order is large and Debye's uniform
-    expansion with four correction terms is accurate to about order**-5.
+    Small orders take SciPy's scaled function. It underflows where the order is large, and there
+    I_v(x) = (x/2)^v / Gamma(v + 1) 0F1(v + 1; x^2/4) with a hypergeometric factor of moderate size.
     """
     scaled = float(ive(order, argument))
-    if scaled > _TINY and math.isfinite(scaled):
+    if scaled > 1e-280:
         return math.log(scaled) + argument
-    ratio = argument / order
-    root = math.sqrt(1 + ratio * ratio)
-    eta = root + math.log(ratio / (1 + root))
-    p = 1 / root
-    terms = (
-        (3 * p - 5 * p**3) / 24,
-        (81 * p**2 - 462 * p**4 + 385 * p**6) / 1152,
-        (30375 * p**3 - 369603 * p**5 + 765765 * p**7 - 425425 * p**9) / 414720,
-        (4465125 * p**4 - 94121676 * p**6 + 349922430 * p**8 - 446185740 * p**10 + 185910725 * p**12) / 39813120,
-    )
-    series = 1 + sum(term / order ** (power + 1) for power, term in enumerate(terms))
-    return order * eta - 0.5 * math.log(2 * math.pi * order) - 0.5 * math.log(root) + math.log(series)
+    series = float(hyp0f1(order + 1, argument**2 / 4))
+    return order * math.log(argument / 2) - math.lgamma(order + 1) + math.log(series)
 
 
 def log_normaliser(dimension: int, concentration: float) -> float:

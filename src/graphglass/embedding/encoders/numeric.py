@@ -74,7 +74,7 @@ class NumericEncoder:
 
 @njit(cache=True)
 def _phases(levels: NDArray[np.float32], frequencies: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The matrix product, row by row: BLAS rounds a row differently when it stands in another batch."""
+    """The matrix product, row by row: BLAS rounds a row differently in another batch."""
     phases = np.zeros((levels.shape[0], frequencies.shape[1]), np.float32)
     for row in range(levels.shape[0]):
         for field in range(frequencies.shape[0]):

@@ -145,21 +145,10 @@ class FeatureSchema:
     def from_json(cls, value: Mapping[str, Any]) -> FeatureSchema:
         """The schema that :meth:`to_json` wrote."""
         try:
-            vocabulary = value["vocabulary"]
-            return cls(
-                vocabulary=None if vocabulary is None else tuple(int(label) for label in vocabulary),
-                attribute_names=tuple(str(name) for name in value["attribute_names"]),
-                labelled=bool(value["labelled"]),
-                normalisation=value["normalisation"],
-                centre=tuple(float(number) for number in value["centre"]),
-                scale=tuple(float(number) for number in value["scale"]),
-                is_open=bool(value["is_open"]),
-                width=int(value["width"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise SchemaError(
-                f"A feature schema needs every field of FeatureSchema; {error} is missing or wrong."
-            ) from error
+            known: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in value.items()}
+            return cls(**known)
+        except TypeError as error:
+            raise SchemaError(f"A feature schema needs exactly the fields of FeatureSchema: {error}.") from error
 
     def _attribute_names(self, graphs: GraphSet) -> tuple[str, ...]:
         found = graphs.attribute_names if graphs.attributes is not None else ()

@@ -1,4 +1,4 @@
-"""The numbers a GraphDP speaks of, and the public scale each of them is read on."""
+"""The numbers of a GraphDP, and the public scale of each."""
 
 from __future__ import annotations
 

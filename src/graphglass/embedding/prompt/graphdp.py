@@ -63,17 +63,15 @@ class PromptContext:
             if not ok:
                 raise ParameterError("graphdp", name, expected, getattr(self, name))
 
+        def named(value: object) -> bool:
+            return isinstance(value, str) and bool(_NAME.fullmatch(value))
+
         short = "a name of at most 40 letters, digits, '_', '.' or '-'"
-        check("domain", isinstance(self.domain, str) and bool(_NAME.fullmatch(self.domain)), short)
+        check("domain", named(self.domain), short)
         check("phase", self.phase in PHASES, f"one of {', '.join(PHASES)}")
         check("style", self.style in STYLES, f"one of {', '.join(STYLES)}")
-        source = self.source_domain
-        check(
-            "source_domain",
-            source is None
-            or (isinstance(source, str) and bool(_NAME.fullmatch(source)) and self.phase != "single-reference"),
-            f"{short}, in a transfer phase only",
-        )
+        allowed = self.source_domain is None or (named(self.source_domain) and self.phase != "single-reference")
+        check("source_domain", allowed, f"{short}, in a transfer phase only")
         check(
             "trusted_normal",
             self.trusted_normal is None or (self.trusted_normal is True and self.phase == "few-shot-reference"),
@@ -149,10 +147,12 @@ class GraphDP(Sequence[str]):
         return (with_instruction(self.instruction, query) for query in self._queries(fields))
 
     def _queries(self, fields: NDArray[np.float64]) -> Iterator[str]:
-        opening, style = self.context.opening, self.context.style
-        if style == "digits":
-            return (f"{opening}; {_digits(row)}." for row in fields.tolist())
-        return (f"{opening}; {_levels(row)}." for row in np.rint(scaled(fields)).astype(int).tolist())
+        levels = self.context.style == "levels"
+        rows = np.rint(scaled(fields)).astype(int) if levels else fields
+        for row in rows.tolist():
+            named = zip(FIELD_NAMES, row, strict=True)
+            values = {name: value if levels else _digits(name, value) for name, value in named}
+            yield f"{self.context.opening}; {_TEMPLATE.format(**values)}."
 
 
 def graphdp(
@@ -191,35 +191,18 @@ def query_of(prompt: str) -> str:
     return prompt.split("\nQuery: ", 1)[-1] if prompt.startswith("Instruct: ") else prompt
 
 
-def _digits(row: Sequence[float]) -> str:
-    (
-        nodes, edges, density, components, degree_mean, degree_std, entropy, q25, q50, q75, clustering,
-        clustering_std, transitivity, triangles, four_cycles, motif_density, core, gap, low, middle, high,
-    ) = row  # fmt: skip
-    return (
-        f"nodes={nodes:.0f}; edges={edges:.0f}; density={density:.3f}; components={components:.0f}; "
-        f"degree_mean={degree_mean:.2f}; degree_std={degree_std:.2f}; "
-        f"degree_q={_short(q25)}/{_short(q50)}/{_short(q75)}; degree_entropy={entropy:.2f}; "
-        f"clustering={clustering:.2f}/{clustering_std:.2f}; transitivity={transitivity:.2f}; "
-        f"motifs=triangles:{triangles:.0f}, fourcycles:{four_cycles:.0f}, density:{motif_density:.2f}; "
-        f"core=max:{core:.0f}; spectral=gap:{gap:.2f}, rayleigh_q:{low:.2f}/{middle:.2f}/{high:.2f}"
-    )
+_TEMPLATE = (
+    "nodes={nodes}; edges={edges}; density={density}; components={components}; degree_mean={degree_mean}; "
+    "degree_std={degree_std}; degree_q={degree_q25}/{degree_q50}/{degree_q75}; degree_entropy={degree_entropy}; "
+    "clustering={clustering_mean}/{clustering_std}; transitivity={transitivity}; "
+    "motifs=triangles:{triangles}, fourcycles:{four_cycles}, density:{motif_density}; core=max:{core_max}; "
+    "spectral=gap:{spectral_gap}, rayleigh_q:{rayleigh_q10}/{rayleigh_q50}/{rayleigh_q90}"
+)
+_COUNTS = ("nodes", "edges", "components", "triangles", "four_cycles", "core_max")
+_DECIMALS = {name: 0 if name in _COUNTS else 3 if name == "density" else 2 for name in FIELD_NAMES}
 
 
-def _levels(row: Sequence[int]) -> str:
-    (
-        nodes, edges, density, components, degree_mean, degree_std, entropy, q25, q50, q75, clustering,
-        clustering_std, transitivity, triangles, four_cycles, motif_density, core, gap, low, middle, high,
-    ) = row  # fmt: skip
-    return (
-        f"nodes={nodes}; edges={edges}; density={density}; components={components}; "
-        f"degree_mean={degree_mean}; degree_std={degree_std}; degree_q={q25}/{q50}/{q75}; degree_entropy={entropy}; "
-        f"clustering={clustering}/{clustering_std}; transitivity={transitivity}; "
-        f"motifs=triangles:{triangles}, fourcycles:{four_cycles}, density:{motif_density}; "
-        f"core=max:{core}; spectral=gap:{gap}, rayleigh_q:{low}/{middle}/{high}"
-    )
-
-
-def _short(value: float) -> str:
-    """At most two decimals, none where the value is whole: 2, 2.5, 2.25."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+def _digits(name: str, value: float) -> str:
+    text = f"{value:.{_DECIMALS[name]}f}"
+    # Degree quantiles have at most two decimals, none where the value is whole: 2, 2.5, 2.25.
+    return text.rstrip("0").rstrip(".") if name.startswith("degree_q") else text

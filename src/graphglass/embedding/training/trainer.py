@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -46,19 +47,35 @@ def train(
     profile: StructureProfile,
     anchors: NDArray[np.float32],
     config: TrainingConfig | None = None,
-    *,
-    checkpoint_dir: str | Path | None = None,
-    resume: bool = False,
-    progress: bool = False,
+    **options: Any,
 ) -> TrainedEncoder:
     """Train an encoder on the normal graphs of one domain.
 
     Parameters
     ----------
-    graphs, profile
-        At least two normal graphs and their structure profile.
+    graphs : GraphSet
+        At least two normal graphs.
+    profile : StructureProfile
+        Of the same graphs.
     anchors : float (graphs, D_text)
         Text embedding of every graph, frozen.
+    config : TrainingConfig, optional
+    **options
+        As for :func:`train_domains`.
+    """
+    config = config or TrainingConfig()
+    schema = fit_schema(graphs, profile, normalisation=config.normalisation)
+    return _train([Domain(graphs, profile, anchors)], schema, config, **options)
+
+
+def train_domains(domains: Sequence[Domain], config: TrainingConfig | None = None, **options: Any) -> TrainedEncoder:
+    """Train one encoder on several domains with different labels and attributes; its schema is open.
+
+    All domains share the same public columns, so the encoder also reads domains it was not trained on.
+
+    Parameters
+    ----------
+    domains : sequence of Domain
     config : TrainingConfig, optional
     checkpoint_dir : path, optional
         Where the state is written every ``config.checkpoint_every`` epochs and when training is interrupted.
@@ -68,37 +85,20 @@ def train(
         Show epochs and losses on standard error.
     """
     config = config or TrainingConfig()
-    domain = Domain(graphs, profile, anchors)
-    schema = fit_schema(graphs, profile, normalisation=config.normalisation)
-    return _train([domain], schema, config, checkpoint_dir, resume, progress)
-
-
-def train_domains(
-    domains: Sequence[Domain],
-    config: TrainingConfig | None = None,
-    *,
-    checkpoint_dir: str | Path | None = None,
-    resume: bool = False,
-    progress: bool = False,
-) -> TrainedEncoder:
-    """Train one encoder on several domains with different labels and attributes; its schema is open.
-
-    All domains share the same public columns, so the encoder also reads domains it was not trained on.
-    """
-    config = config or TrainingConfig()
     if not domains:
         raise InputError("Training needs at least one domain of normal graphs; none was given.")
     schema = open_schema([domain.profile for domain in domains], normalisation=config.normalisation)
-    return _train(domains, schema, config, checkpoint_dir, resume, progress)
+    return _train(domains, schema, config, **options)
 
 
 def _train(
     domains: Sequence[Domain],
     schema: FeatureSchema,
     config: TrainingConfig,
-    checkpoint_dir: str | Path | None,
-    resume: bool,
-    progress: bool,
+    *,
+    checkpoint_dir: str | Path | None = None,
+    resume: bool = False,
+    progress: bool = False,
 ) -> TrainedEncoder:
     if resume and checkpoint_dir is None:
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
