@@ -131,12 +131,12 @@ class KnownAnomalies:
             pull = np.empty(len(queries))
 
             def add(first: int, block: NDArray[np.float64], kernel: Any = kernel, pull: Any = pull) -> None:
-                pull[first : first + len(block)] = (kernel(block[:, self.taught]) * normal).sum(axis=1)
+                pull[first : first + len(block)] = _row_sums(kernel(block[:, self.taught]) * normal)
 
             distances[channel.name] = channel.distances(rows, add)
             to_known = channel.compare(rows, self.rows[channel.name])
             near[channel.name] = to_known.min(axis=1)
-            classified += fusion.weights[channel.name] * (pull + (kernel(to_known) * known).sum(axis=1))
+            classified += fusion.weights[channel.name] * (pull + _row_sums(kernel(to_known) * known))
         return distances, near, classified
 
     def _rule(self, fusion: Fusion) -> Fusion:
@@ -239,6 +239,11 @@ def _distances_to(channel: Channel, places: NDArray[np.int64]) -> NDArray[np.flo
         for first in range(0, count, step)
     ]
     return np.concatenate(blocks)
+
+
+def _row_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of every row in one order, whatever the layout in memory: equal bits alone and among others."""
+    return np.ascontiguousarray(table).sum(axis=1)
 
 
 def _spread(values: NDArray[np.float64]) -> float:
