@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphglass.channels.sketch import sketch
     from graphglass.detector.explanation import Explanation
     from graphglass.detector.glass import GLASS
     from graphglass.embedding.encoders.text_encoder import load_encoder
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it. Loaded on first use, so that `import graphglass` stays instant.
 _HOMES = {
+    "sketch": "graphglass.channels.sketch",
     "Explanation": "graphglass.detector.explanation",
     "GLASS": "graphglass.detector.glass",
     "GraphDP": "graphglass.embedding.prompt.graphdp",
@@ -65,6 +67,7 @@ __all__ = [
     "read_graphs",
     "read_report",
     "release",
+    "sketch",
     "to_networkx",
     "write_json_lines",
     "write_parquet",

@@ -60,7 +60,7 @@ def budget(glass, ledger):
 
 
 def release(ledger, epsilon=1):
-    return "release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", epsilon
+    return "release", "r", "--model", "m", "--ledger", ledger, "--dataset", "d", "--epsilon", epsilon
 
 
 def show(glass, ledger):
@@ -72,7 +72,7 @@ def test_from_budget_to_merged_summary(glass, tmp_path):
         ledger = tmp_path / f"{site}.db"
         assert "mu^2 0.855497" in glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 4).output
         out = glass(
-            "release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", 2, "-o", tmp_path / site
+            "release", "r", "--model", "m", "--ledger", ledger, "--dataset", "d", "--epsilon", 2, "-o", tmp_path / site
         ).output
         assert "(2, 1e-05)-differential privacy" in out
         assert "has spent epsilon 2 of 4" in out
@@ -166,12 +166,37 @@ def test_other_files_are_named_for_what_they_are(glass, tmp_path):
 def test_release_ids_and_overspending(glass, tmp_path):
     ledger = tmp_path / "l.db"
     glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 2)
-    command = ("release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", 2, "--release-id", "one")
+    command = (
+        "release",
+        "r",
+        "--model",
+        "m",
+        "--ledger",
+        ledger,
+        "--dataset",
+        "d",
+        "--epsilon",
+        2,
+        "--release-id",
+        "one",
+    )
     glass(*command, "-o", tmp_path / "first")
     glass(*command, "-o", tmp_path / "again")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()
     more = glass(
-        "release", "m", "r", "--ledger", ledger, "--dataset", "d", "--epsilon", 1, "-o", tmp_path / "s", code=1
+        "release",
+        "r",
+        "--model",
+        "m",
+        "--ledger",
+        ledger,
+        "--dataset",
+        "d",
+        "--epsilon",
+        1,
+        "-o",
+        tmp_path / "s",
+        code=1,
     )
     assert isinstance(more.exception, BudgetError)
     assert not (tmp_path / "s").exists()
@@ -179,10 +204,7 @@ def test_release_ids_and_overspending(glass, tmp_path):
 
 def test_source_graphs_become_a_prior(glass, tmp_path):
     glass("budget", "create", tmp_path / "l.db", "--dataset", "d", "--epsilon", 2)
-    glass(
-        "release", "m", "r", "--ledger", tmp_path / "l.db", "--dataset", "d", "--epsilon", 1, "--source", "public",
-        "-o", tmp_path / "s",
-    )  # fmt: skip
+    glass(*release(tmp_path / "l.db"), "--public", "public", "-o", tmp_path / "s")
     assert PrivateSummary.load(tmp_path / "s").prior is not None
 
 
@@ -218,9 +240,43 @@ def test_a_record_that_cannot_be_read_stops_a_release_before_the_charge(glass, t
     references.write_text("CCO a\nCCN b\nC1CC broken\n")
     ledger = tmp_path / "l.db"
     budget(glass, ledger)
-    arguments = ["release", "m", references, *release(ledger)[3:], "-o", tmp_path / "s"]
+    arguments = ["release", references, *release(ledger)[2:], "-o", tmp_path / "s"]
     refused = glass(*arguments, code=1)
     assert "'broken' at 3" in str(refused.exception)
     assert "Nothing was charged" in str(refused.exception)
     assert "in 0 releases;" in show(glass, ledger)
     assert not (tmp_path / "s").exists()
+
+
+def test_a_release_without_a_model(glass, tmp_path):
+    """From budget to scores with nothing but graphs."""
+    ledger = tmp_path / "l.db"
+    budget(glass, ledger)
+    out = glass("release", "r", "--ledger", ledger, "--epsilon", 4, "-o", tmp_path / "s").output
+    assert "public sketch, version 1" in out
+    assert "d has spent epsilon 4 of 4" in out
+    assert PrivateSummary.load(tmp_path / "s").encoder is None
+    scored = glass("score", tmp_path / "s", "queries", "-o", tmp_path / "scores.csv").output
+    assert "Wrote 10 scores" in scored
+    assert (tmp_path / "scores.csv").read_text().startswith('"id","score","rank"\n')
+    glass("budget", "create", ledger, "--dataset", "second", "--epsilon", 4)
+    several = glass("release", "r", "--ledger", ledger, "--epsilon", 1, "-o", tmp_path / "t", code=1)
+    assert "Name one with --dataset" in str(several.exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [(("--kernel", "wide"), "Name the model with --model"), (("--model", "m", "--sharpness", 2), "choose a --kernel")],
+)
+def test_options_of_the_other_kind_are_refused(glass, tmp_path, options, reason):
+    budget(glass, tmp_path / "l.db")
+    refused = glass(
+        "release", "r", "--ledger", tmp_path / "l.db", "--epsilon", 1, "-o", tmp_path / "s", *options, code=1
+    )
+    assert reason in str(refused.exception)
+
+
+def test_a_summary_of_codes_needs_its_model(glass, tmp_path):
+    budget(glass, tmp_path / "l.db")
+    glass(*release(tmp_path / "l.db"), "-o", tmp_path / "s")
+    assert "needs that model" in str(glass("score", tmp_path / "s", "queries", code=1).exception)

@@ -29,9 +29,9 @@ def place(tmp_path_factory, normals, queries):
         ("fit", folder / "public.jsonl", "-o", folder / "model", "--preset", "paper", "--epochs", 1),
         ("private", "budget", "create", folder / "l.db", "--dataset", "d", "--epsilon", 12),
         *(
-            ("private", "release", folder / "model", folder / "private.jsonl", "--ledger", folder / "l.db", "--dataset",
-             "d", "--epsilon", 4, "-o", folder / name, *options)
-            for name, options in (("plain", ()), ("prior", ("--source", folder / "public.jsonl")))
+            ("private", "release", folder / "private.jsonl", "--model", folder / "model", "--ledger", folder / "l.db",
+             "--epsilon", 4, "-o", folder / name, *options)
+            for name, options in (("plain", ()), ("prior", ("--public", folder / "public.jsonl")))
         ),
     ):  # fmt: skip
         result = glass(*command)

@@ -7,6 +7,7 @@ from scipy.stats import beta
 
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.release.graph_features import GraphFeatures
 from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.release.noise import discrete_gaussian
 from graphglass.privacy.release.publish import _exact_sum
@@ -30,8 +31,9 @@ def worlds():
     rows = features(model.channel_embeddings(candidates))
     left, right = np.unravel_index(np.argmin(rows @ rows.T), (len(rows), len(rows)))
     mechanism = Mechanism(EPSILON, DELTA, features.dimension)
-    base = _exact_sum(model, molecules[60:67].structure_only(), features, mechanism)
-    sums = [base + _exact_sum(model, candidates[int(i)], features, mechanism) for i in (left, right)]
+    features_of = GraphFeatures(features, model)
+    base = _exact_sum(features_of, molecules[60:67].structure_only(), mechanism)
+    sums = [base + _exact_sum(features_of, candidates[int(i)], mechanism) for i in (left, right)]
     return mechanism, sums
 
 

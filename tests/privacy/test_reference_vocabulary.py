@@ -39,7 +39,7 @@ def public(normals):
 
 def refused(model, graphs, ledger):
     with pytest.raises(PrivacyError, match=r"of the reference graphs are part of the model.*as it was trained.*public"):
-        release(model, graphs, ledger=ledger, dataset="clinic", epsilon=1.0)
+        release(graphs, model=model, ledger=ledger, dataset="clinic", epsilon=1.0)
     assert ledger.budget("clinic").releases == 0
 
 
@@ -82,8 +82,8 @@ def test_the_command_line_refuses_too(trained, private, ledger, tmp_path):
     trained.save(tmp_path / "model")
     graphs = tmp_path / "private.jsonl"
     graphs.write_text("".join(json.dumps(record) + "\n" for record in json_records(private)))
-    command = ["private", "release", str(tmp_path / "model"), str(graphs), "--ledger", str(tmp_path / "ledger.db"),
-               "--dataset", "clinic", "--epsilon", "1", "-o", str(tmp_path / "summary")]  # fmt: skip
+    command = ["private", "release", str(graphs), "--model", str(tmp_path / "model"), "--epsilon", "1",
+               "--ledger", str(tmp_path / "ledger.db"), "-o", str(tmp_path / "summary")]  # fmt: skip
     replaced = CliRunner().invoke(app, ["references", str(tmp_path / "model"), "replace", str(graphs)])
     assert replaced.exit_code == 0, replaced.output
     result = CliRunner().invoke(app, command)
@@ -93,11 +93,11 @@ def test_the_command_line_refuses_too(trained, private, ledger, tmp_path):
 
 
 def test_the_detector_as_trained_may_release_them(trained, private, ledger):
-    summary = release(trained, private, ledger=ledger, dataset="clinic", epsilon=1.0)
+    summary = release(private, model=trained, ledger=ledger, dataset="clinic", epsilon=1.0)
     assert summary.encoder == trained.encoder_fingerprint()
 
 
 def test_a_public_vocabulary_may_release_them(trained, private, public, ledger):
     moved = trained.with_references(public)
-    summary = release(moved, private, ledger=ledger, dataset="clinic", epsilon=1.0)
+    summary = release(private, model=moved, ledger=ledger, dataset="clinic", epsilon=1.0)
     assert summary.encoder == moved.encoder_fingerprint() != trained.encoder_fingerprint()

@@ -19,18 +19,18 @@ def summary(model, normals, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ledger")
     ledger = Ledger.create(folder / "ledger.db")
     ledger.grant("site", epsilon=8, delta=1e-5)
-    return release(model, normals, ledger=ledger, dataset="site", epsilon=8)
+    return release(normals, model=model, ledger=ledger, dataset="site", epsilon=8)
 
 
 def test_scores_come_from_the_summary_alone(model, summary, normals, tmp_path):
-    detector = SummaryDetector.of(model, summary)
+    detector = SummaryDetector.of(summary, model)
     scores = detector.decision_function(normals)
     assert np.allclose(scores, summary.scores(model.channel_embeddings(normals)))
     assert np.allclose(np.sum(list(detector.contributions(normals).values()), axis=0), scores)
 
 
 def test_saved_detector_holds_no_reference(model, summary, normals, tmp_path):
-    detector = SummaryDetector.of(model, summary)
+    detector = SummaryDetector.of(summary, model)
     detector.save(tmp_path / "released")
     stored = b"".join(file.read_bytes() for file in (tmp_path / "released").iterdir())
     for identifier in (*normals.ids, *model.references_.graphs.ids):
@@ -42,8 +42,8 @@ def test_saved_detector_holds_no_reference(model, summary, normals, tmp_path):
 
 def test_the_wrong_model_or_a_missing_prior_is_refused(summary, model, normals):
     with pytest.raises(ArtifactError, match="released with encoder"):
-        SummaryDetector.of(GLASS("paper", epochs=1, random_state=9).fit(normals), summary)
+        SummaryDetector.of(summary, GLASS("paper", epochs=1, random_state=9).fit(normals))
     with pytest.raises(ArtifactError, match="no source prior"):
-        SummaryDetector.of(model, summary, source_prior=True)
+        SummaryDetector.of(summary, model, source_prior=True)
     with pytest.raises(InputError, match="no graph to score"):
-        SummaryDetector.of(model, summary).decision_function(normals[:0])
+        SummaryDetector.of(summary, model).decision_function(normals[:0])

@@ -183,7 +183,7 @@ def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring,
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
     GLASS("paper", epochs=1).fit(GLASS.load(model).references_.graphs).save(tmp_path / "trained")
     model = tmp_path / "trained"
-    release(GLASS.load(model), private, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
+    release(private, model=GLASS.load(model), ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
     with TestClient(create_app(Service(model, summary=tmp_path / "summary"), limits=limits)) as client:
         row = client.post("/v1/score", json={"graphs": [ring(6)]}).json()["results"][0]
         assert row["p_value"] is None
@@ -210,8 +210,8 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=4, delta=1e-5)
     private = private[private.sizes > 3]  # a single node is the same graph everywhere
-    summary = release(model, private, ledger=ledger, dataset="site", epsilon=4)
-    SummaryDetector.of(model, summary).save(tmp_path / "released")
+    summary = release(private, model=model, ledger=ledger, dataset="site", epsilon=4)
+    SummaryDetector.of(summary, model).save(tmp_path / "released")
     scored = []
     real = SummaryDetector.decision_function
     monkeypatch.setattr(
@@ -235,3 +235,24 @@ def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals
         listed = client.get("/v1/references").json()
     assert (listed["total"], listed["listed"], len(listed["references"])) == (40, 16, 16)
     assert "1 graph against 40 normal references" in report_page(large, normals[:1].structure_only())
+
+
+def test_a_summary_of_sketches_is_served_alone(tmp_path, ring, limits):
+    """No model, no references, no encoder: one file."""
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.release.publish import release
+
+    ledger = Ledger.create(tmp_path / "ledger.db")
+    ledger.grant("site", epsilon=4, delta=1e-5)
+    private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
+    summary = release(private, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
+    service = Service(tmp_path / "summary")
+    service.ready()
+    with TestClient(create_app(service, limits=limits)) as client:
+        row = client.post("/v1/score", json={"graphs": [ring(12)]}).json()["results"][0]
+        assert row["p_value"] is None
+        assert row["score"] == pytest.approx(float(summary.scores(read_graphs([ring(12)]))[0]), abs=1e-9)
+        facts = client.get("/v1/model").json()
+        assert facts["private"]
+        assert facts["channels"] == ["labels", "shape", "size", "structure"]
+        assert "public sketch" in facts["statement"]

@@ -159,8 +159,8 @@ def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag)
     encoder = GLASS("paper", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=8, delta=1e-5)
-    summary = release(encoder, mutag[60:100], ledger=ledger, dataset="site", epsilon=8)
-    SummaryDetector.of(encoder, summary).save(tmp_path / "model")
+    summary = release(mutag[60:100], model=encoder, ledger=ledger, dataset="site", epsilon=8)
+    SummaryDetector.of(summary, encoder).save(tmp_path / "model")
     links = [{"source": 0, "target": 1}]
     labelled = {"id": "a", "nodes": [{"id": 0, "label": 1}, {"id": 1, "label": 2}], "links": links}
     plain = {"id": "b", "nodes": [{"id": 0}, {"id": 1}], "links": links}

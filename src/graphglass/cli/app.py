@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -64,8 +65,13 @@ def glass(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    encoder: Annotated[
+        str | None, typer.Option(help="The endpoint a model may send graph descriptions to, as http://host/v1#model.")
+    ] = None,
 ) -> None:
     """Graph-level anomaly detection that transfers between domains."""
+    if encoder is not None:
+        os.environ["GRAPHGLASS_ENCODER"] = encoder  # workers of a cluster on this machine inherit it
 
 
 def main() -> None:

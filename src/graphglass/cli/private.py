@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphglass.cli.option_groups import SOURCE_PRIOR
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
+    from graphglass.graphs.graph_set import GraphSet
     from graphglass.privacy.private_summary import PrivateSummary
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.summary_detector import SummaryDetector
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,19 +57,26 @@ def create(
 @app.command()
 @reads_graphs
 def release(
-    model: Annotated[Path, typer.Argument(help="A model whose encoders never saw the private graphs.")],
     references: Annotated[Path, typer.Argument(help="The private normal graphs.")],
     ledger: Annotated[Path, typer.Option(help="Ledger that pays.")],
-    dataset: Annotated[str, typer.Option(help="Dataset the budget was created for.")],
     epsilon: EPSILON,
     output: NEW_OUTPUT,
+    dataset: Annotated[
+        str | None, typer.Option(help="Dataset the budget was created for [default: the only one of the ledger]")
+    ] = None,
     delta: DELTA = 1e-5,
     graphs_per_subject: SUBJECT = 1,
+    model: Annotated[
+        Path | None, typer.Option(help="The paper's release: a model whose encoders never saw the private graphs.")
+    ] = None,
     kernel: Annotated[
-        str, typer.Option(help="fine; paper for the paper's bandwidth; wide for several bandwidths at once.")
-    ] = "fine",
-    source: Annotated[
-        Path | None, typer.Option(help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
+        str | None, typer.Option(help="With --model: fine (default), paper, or wide for several bandwidths at once.")
+    ] = None,
+    sharpness: Annotated[
+        int | None, typer.Option(help="Power of the pattern kernel, one for all sites to be merged [default: from n]")
+    ] = None,
+    public: Annotated[
+        Path | None, typer.Option("--public", help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
     ] = None,
     release_id: Annotated[
         str | None, typer.Option(help="Asking again with the same id returns the stored summary, never new noise.")
@@ -76,13 +88,21 @@ def release(
     *,
     reading: Reading,
 ) -> None:
-    """Charge the ledger, add noise, and write a summary that may be published."""
-    from graphglass.detector.glass import GLASS
+    """Charge the ledger, add noise, and write a summary that may be published.
+
+    The summary is of public sketches; nothing is trained. With --model it is of the model's codes, as in the paper.
+    """
     from graphglass.privacy.release.ledger import Ledger
     from graphglass.privacy.release.publish import release as release_summary
+    from graphglass.privacy.sketch_features import SketchFeatures
 
-    reading.refuse_nodes_beside("--source", source)
+    reading.refuse_nodes_beside("--public", public)
+    if kernel is not None and model is None:
+        raise InputError("--kernel chooses a kernel on the codes of a model. Name the model with --model.")
+    if sharpness is not None and model is not None:
+        raise InputError("--sharpness is for a release of sketches; with --model choose a --kernel.")
     book = Ledger(ledger)
+    account = _only_dataset(book, ledger) if dataset is None else dataset
     try:
         graphs = replace(reading, strict=True).read(references)
     except GraphError as error:
@@ -91,31 +111,45 @@ def release(
             "on the records beforehand, repair or remove this one in the file, and release again. Nothing was charged."
         ) from error
     if release_id is None or book.find(release_id) is None:
-        _tell_loud_noise(epsilon, delta, len(graphs), graphs_per_subject)
+        _warn_of_noise(epsilon, delta, len(graphs), graphs_per_subject)
     summary = release_summary(
-        GLASS.load(model),
         graphs,
         ledger=book,
-        dataset=dataset,
+        dataset=account,
         epsilon=epsilon,
         delta=delta,
         graphs_per_subject=graphs_per_subject,
-        features=kernel,
-        source=None if source is None else reading.read(source),
+        model=None if model is None else _model(model),
+        features=kernel if sharpness is None else SketchFeatures(sharpness=sharpness),
+        source=None if public is None else reading.read(public),
         release_id=release_id,
         output=output,
         disjoint=disjoint,
     )
-    account = book.budget(dataset)
+    budget = book.budget(account)
     typer.echo(summary.statement)
     typer.echo(
         f"Wrote {output}, release {summary.sites[0].release}. "
-        f"{dataset} has spent epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} "
-        f"at delta {account.delta:g}; the next release can have up to {account.epsilon_remaining:.4g}."
+        f"{account} has spent epsilon {budget.epsilon_spent:.4g} of {budget.epsilon:g} "
+        f"at delta {budget.delta:g}; the next release can have up to {budget.epsilon_remaining:.4g}."
     )
 
 
-def _tell_loud_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
+def _model(path: Path) -> GLASS:
+    from graphglass.detector.glass import GLASS
+
+    return GLASS.load(path)
+
+
+def _only_dataset(book: Ledger, path: Path) -> str:
+    known = book.datasets()
+    if len(known) != 1:
+        found = ", ".join(known) or "none"
+        raise InputError(f"{path} has budgets for {len(known)} datasets ({found}). Name one with --dataset.")
+    return known[0]
+
+
+def _warn_of_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
     """Say before the charge that the summary would be of little use; whether to make it is the holder's choice."""
     from graphglass.privacy.noise_scale import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
 
@@ -140,6 +174,7 @@ def show(
 ) -> None:
     """Print the statement of a summary, or the accounts of a ledger after verifying its chain."""
     from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.statement import escaped
 
     if not _is_ledger(path):
         if summary:
@@ -155,7 +190,7 @@ def show(
             raise LedgerError(f"{name}: {error}") from error
         for site in checked.sites:
             where = f"is entry {site.ledger_sequence}" if site in own else "is not of this ledger"
-            typer.echo(f"{name}: release {site.release} {where}")
+            typer.echo(f"{name}: release {escaped(site.release)} {where}")
     sequence, head = book.head()
     typer.echo(f"Ledger {path}: {sequence + 1} entries, chain intact, head {head}")
     for dataset in book.datasets():
@@ -168,7 +203,7 @@ def show(
         for line in book.releases(dataset):
             promise = f"epsilon {line.request['epsilon']:g} at delta {line.request['delta']:g}"
             state = "finished" if line.artifact else "charged but never finished"
-            typer.echo(f"    release {line.release}: entry {line.sequence}, {line.time}, {promise}, {state}")
+            typer.echo(f"    release {escaped(line.release)}: entry {line.sequence}, {line.time}, {promise}, {state}")
 
 
 def _is_ledger(path: Path) -> bool:
@@ -189,6 +224,41 @@ def _load(path: Path) -> PrivateSummary:
         return PrivateSummary.load(path)
     except ArtifactError as error:
         raise ArtifactError(f"{error} Name a file that `glass private release` or `merge` wrote.") from error
+
+
+@app.command()
+@reads_graphs
+def score(
+    summary: Annotated[Path, typer.Argument(help="A summary.")],
+    graphs: Annotated[Path, typer.Argument(help="The graphs to rank.")],
+    model: Annotated[
+        Path | None, typer.Option(help="The model the summary was released with; a summary of sketches needs none.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV, JSON Lines or Parquet file.")] = None,
+    top: Annotated[int, typer.Option(min=1, help="Rows to print without --output.")] = 20,
+    source_prior: SOURCE_PRIOR = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Rank graphs by a summary. A summary of sketches needs no model."""
+    from graphglass.privacy.summary_detector import SummaryDetector
+
+    loaded = _load(summary)
+    detector = SummaryDetector.of(loaded, None if model is None else _model(model), source_prior=source_prior)
+    rank_by_summary(detector, reading.read(graphs), output, top)
+
+
+def rank_by_summary(detector: SummaryDetector, graphs: GraphSet, output: Path | None, top: int) -> None:
+    """Write or print scores and ranks; p-values would need the private references."""
+    from graphglass.cli.rows import print_ranking, ranks_of, write_rows
+
+    scores = detector.decision_function(graphs)
+    columns = {"id": graphs.ids, "score": scores, "rank": ranks_of(scores)}
+    if output is not None:
+        write_rows(columns, output)
+        typer.echo(f"Wrote {counted(len(graphs), 'score')} to {output}.")
+    else:
+        print_ranking(columns, top)
 
 
 @app.command()

@@ -14,8 +14,7 @@ from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
-    from graphglass.graphs.graph_set import GraphSet
+    pass
 
 app = typer.Typer()
 
@@ -89,7 +88,12 @@ def score(
         detector = detector.for_any_domain()
     graphs = reading.read(queries[0])
     if summary is not None:
-        _score_by_summary(detector, graphs, summary, source_prior, output, top)
+        from graphglass.cli.private import rank_by_summary
+        from graphglass.privacy.private_summary import PrivateSummary
+        from graphglass.privacy.summary_detector import SummaryDetector
+
+        private = SummaryDetector.of(PrivateSummary.load(summary), detector, source_prior=source_prior)
+        rank_by_summary(private, graphs, output, top)
         return
     if warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
         typer.echo(warning, err=True)
@@ -120,21 +124,3 @@ def _nothing_flaggable(alpha: float, references: int) -> str:
         f"no graph can be flagged at {alpha:g} with {counted(references, 'reference')}: the smallest p-value is "
         f"{smallest:.3f}; use at least {counted(enough, 'reference')} or --alpha {larger:g}"
     )
-
-
-def _score_by_summary(
-    detector: GLASS, graphs: GraphSet, path: Path, source_prior: bool, output: Path | None, top: int
-) -> None:
-    """Rank by a private summary: scores and ranks, no p-values, since those would need the private references."""
-    from graphglass.cli.rows import print_ranking, ranks_of, write_rows
-    from graphglass.privacy.private_summary import PrivateSummary
-    from graphglass.privacy.summary_detector import SummaryDetector
-
-    private = SummaryDetector.of(detector, PrivateSummary.load(path), source_prior=source_prior)
-    scores = private.decision_function(graphs)
-    columns = {"id": graphs.ids, "score": scores, "rank": ranks_of(scores)}
-    if output is not None:
-        write_rows(columns, output)
-        typer.echo(f"Wrote {counted(len(graphs), 'score')} to {output}.")
-    else:
-        print_ranking(columns, top)

@@ -7,14 +7,20 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.option_groups import LOCAL_MODEL, SOURCE_PRIOR
+from graphglass.cli.option_groups import SOURCE_PRIOR, existing_model
 
 app = typer.Typer()
 
 
 @app.command()
 def serve(
-    model: LOCAL_MODEL,
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A directory `glass fit` wrote, or a private summary of sketches.",
+            callback=lambda path: path if path is not None and path.is_file() else existing_model(path),
+        ),
+    ],
     host: Annotated[str, typer.Option(help="Address; others than loopback need a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
     token_file: Annotated[Path | None, typer.Option(help="File with the token clients must send.")] = None,

@@ -373,14 +373,15 @@ class GLASS(PaperCodes, BaseEstimator):
         save_detector(self, path)
 
     @classmethod
-    def load(cls, path: str | Path, *, encoder: TextEncoder | None = None) -> GLASS:
+    def load(cls, path: str | Path, *, encoder: TextEncoder | str | None = None) -> GLASS:
         """Read a detector back; altered files, unknown versions and another text encoder are refused.
 
         Parameters
         ----------
         path : local directory or fsspec URL
-        encoder : TextEncoder, optional
-            Paper only: an encoder already in memory; otherwise the one named in the model is loaded.
+        encoder : TextEncoder or str, optional
+            Paper only: an encoder already in memory, or the name of one; otherwise the one named in the model is
+            loaded. An endpoint in a model is contacted only if it is named here.
         """
         return load_detector(cls, path, encoder)
 

@@ -85,18 +85,20 @@ def embedder_document(embedder: Embedder) -> dict[str, Any]:
     }
 
 
-def load_embedder(artifact: Artifact, encoder: TextEncoder | None, where: str) -> Embedder:
+def load_embedder(artifact: Artifact, encoder: TextEncoder | str | None, where: str) -> Embedder:
     """The frozen encoders of a saved detector; another text encoder than the saved one is refused."""
     if find_spec("torch") is None:
         raise MissingExtraError(f"{where}, a model of preset='paper',", "paper")
     from graphglass.embedding.embedder import Embedder
-    from graphglass.embedding.encoders.text_encoder import Fingerprint, load_encoder
+    from graphglass.embedding.encoders.text_encoder import Fingerprint, load_saved_encoder
     from graphglass.embedding.network.schema import FeatureSchema
     from graphglass.embedding.trained_encoder import TrainedEncoder
 
     document = artifact.documents["embedder"]
     expected = Fingerprint.from_json(document["text_encoder"])
-    text = encoder or load_encoder(expected.name)
+    if isinstance(encoder, str) or encoder is None:
+        encoder = load_saved_encoder(expected, encoder, where)
+    text = encoder
     if text.fingerprint != expected:
         raise ArtifactError(
             f"{where} was made with text encoder {expected.name} (revision {expected.revision}, weights "
@@ -108,7 +110,7 @@ def load_embedder(artifact: Artifact, encoder: TextEncoder | None, where: str) -
     return Embedder(text, trained, schema, tuple(document["slices"]), document["domain"])
 
 
-def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | None) -> GLASS:
+def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | str | None) -> GLASS:
     """Rebuild a detector; nothing is trained or fitted."""
     artifact = load_artifact(path, KIND)
     try:
@@ -119,7 +121,7 @@ def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | Non
         raise ArtifactError(f"{path} is not a complete detector ({type(error).__name__}: {error}).") from error
 
 
-def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | None, where: str) -> GLASS:
+def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | None, where: str) -> GLASS:
     document = artifact.documents["detector"]
     params = document["params"]
     params["slices"] = None if params["slices"] is None else tuple(params["slices"])

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from graphglass.errors import FormatError, GraphError, ParameterError
+from graphglass.errors import FormatError, GlassError, GraphError, ParameterError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.parallel_edges import merge_rule
@@ -117,7 +117,20 @@ def read_report(
     if function is None:
         raise FormatError(f"Format {name!r} reads files, found {type(source).__name__}.")
     module, _, attribute = function.rpartition(".")
-    graphs = getattr(import_module(f"graphglass.graphs.readers.{module}"), attribute)(content, options)
+    read = getattr(import_module(f"graphglass.graphs.readers.{module}"), attribute)
+    try:
+        graphs = read(content, options)
+    except (GlassError, ImportError, MemoryError):
+        raise
+    except Exception as error:
+        # Parsers fail on damaged bytes in ways that no list covers. A file of the system's (missing, forbidden, on a
+        # broken disk) and objects in memory keep their own exception.
+        if not isinstance(content, Path) or (isinstance(error, OSError) and error.errno is not None):
+            raise
+        raise FormatError(
+            f"{content.name} is damaged or not a {kind.title} ({type(error).__name__}: {error}). "
+            "Check it, or copy or export it again."
+        ) from error
     return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
 
 

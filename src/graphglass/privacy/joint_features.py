@@ -89,10 +89,17 @@ class JointFeatures:
         """Coordinates P of a feature."""
         return 2 * self.frequencies * len(self.kappas) * len(self.channels)
 
-    def parts(self) -> dict[str, slice]:
-        """The coordinates of every channel."""
+    def part_names(self) -> list[str]:
+        """The channels."""
+        return [name for name, _ in self.channels]
+
+    def contributions(
+        self, rows: NDArray[np.float64], mean: NDArray[np.float64], sigma: float
+    ) -> dict[str, NDArray[np.float64]]:
+        """Minus the kernel density of feature rows (eq:dp_score), split by channel; ``sigma`` does not enter."""
         width = self.dimension // len(self.channels)
-        return {name: slice(i * width, (i + 1) * width) for i, (name, _) in enumerate(self.channels)}
+        parts = {name: slice(i * width, (i + 1) * width) for i, (name, _) in enumerate(self.channels)}
+        return {name: -(rows[:, part] @ mean[part]) for name, part in parts.items()}
 
     def __call__(self, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
         """Features of graphs, float64 (n, P); row norms are one in real arithmetic."""

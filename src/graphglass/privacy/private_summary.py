@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from graphglass.errors import ArtifactError
 from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.statement import statement
 from graphglass.privacy.terms import PrivacyTerms
 from graphglass.storage.atomic import write_whole
 from graphglass.storage.single_file import pack_artifact, unpack_artifact
 
+Features = JointFeatures | SketchFeatures
 KIND = "graphglass-private-summary"
+_MAPS: dict[str, type[JointFeatures] | type[SketchFeatures]] = {"codes": JointFeatures, "sketch": SketchFeatures}
 # A summary is kilobytes; anything of this size is something else.
 MAX_BYTES = 64 * 2**20
 SHRINKAGE = 32
@@ -32,24 +35,26 @@ class PrivateSummary:
     ----------
     total : int64 (P,)
         Sum of the reference features plus noise, in grid units.
-    features : JointFeatures
-        The public map queries go through.
+    features : SketchFeatures or JointFeatures
+        The public map queries go through: the sketch, or the paper's map of a model's codes.
     sites : tuple of PrivacyTerms
         One entry per release; more than one after a merge of disjoint sites.
-    encoder : str
-        Fingerprint of the model whose codes the features are made of.
+    encoder : str or None
+        Fingerprint of the model whose codes the features are made of; None for the sketch, which needs no model.
     prior : float64 (P,) or None
         Mean feature of public source graphs, for shrinkage.
     """
 
     total: NDArray[np.int64]
-    features: JointFeatures
+    features: Features
     sites: tuple[PrivacyTerms, ...]
-    encoder: str
+    encoder: str | None = None
     prior: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         width = self.features.dimension
+        if (self.encoder is None) != isinstance(self.features, SketchFeatures):
+            raise ArtifactError("A private summary of codes names its encoder; one of sketches has none.")
         if not self.sites or len({site.grid_bits for site in self.sites}) != 1:
             raise ArtifactError("A private summary needs at least one site, and one grid for all of them.")
         if any(site.dimension != width for site in self.sites) or self.total.shape != (width,):
@@ -83,7 +88,7 @@ class PrivateSummary:
     @property
     def statement(self) -> str:
         """The promise in plain words, made from the verified fields."""
-        return statement(self.sites, self.encoder)
+        return statement(self.sites, self.features, self.encoder)
 
     @property
     def mean_with_prior(self) -> NDArray[np.float64]:
@@ -95,28 +100,27 @@ class PrivateSummary:
         return shrunk(self.mean, self.prior, self.references)
 
     def scores(self, inputs: Any, *, source_prior: bool = False) -> NDArray[np.float64]:
-        """Minus the approximate kernel density at each query (eq:dp_score); higher is more anomalous, (n,).
+        """Anomaly scores by the approximate kernel density at each query (eq:dp_score); higher is more anomalous, (n,).
 
         Parameters
         ----------
-        inputs : mapping of channel name to (n, width)
-            What :attr:`features` takes: codes of the queries by the model the summary was released with.
+        inputs : GraphSet, or mapping of channel name to (n, width)
+            What :attr:`features` takes: the queries, or their codes by the model the summary was released with.
         source_prior : bool
             Shrink toward the source prior first (eq:dp_mix).
         """
-        return -(self.features(inputs) @ self._mean(source_prior))
+        return np.sum(list(self.contributions(inputs, source_prior=source_prior).values()), axis=0)
 
     def contributions(self, inputs: Any, *, source_prior: bool = False) -> dict[str, NDArray[np.float64]]:
-        """The scores split by channel; the parts of a graph add up to its score."""
-        rows, mean = self.features(inputs), self._mean(source_prior)
-        return {name: -(rows[:, part] @ mean[part]) for name, part in self.features.parts().items()}
+        """The scores split by block or channel; the parts of a graph add up to its score."""
+        mean = self.mean_with_prior if source_prior else self.mean
+        return self.features.contributions(self.features(inputs), mean, self.sigma)
 
-    def _mean(self, source_prior: bool) -> NDArray[np.float64]:
-        return self.mean_with_prior if source_prior else self.mean
-
-    def check_encoder(self, fingerprint: str) -> None:
-        """Refuse a model other than the one the summary was released with."""
-        if fingerprint != self.encoder:
+    def check_encoder(self, fingerprint: str | None) -> None:
+        """Refuse a model other than the one the summary was released with; None where there is none."""
+        if fingerprint is None and self.encoder is not None:
+            raise ArtifactError(f"The summary was released with encoder {self.encoder}. Scoring needs that model.")
+        if self.encoder is not None and fingerprint != self.encoder:
             raise ArtifactError(
                 f"The summary was released with encoder {self.encoder}, the model has {fingerprint}. "
                 "Scores would mean nothing; use the model the summary names."
@@ -129,6 +133,7 @@ class PrivateSummary:
             arrays["prior"] = self.prior
         document = {
             "encoder": self.encoder,
+            "kind": self.features.kind,
             "features": self.features.to_json(),
             "features_digest": self.features.digest(),
             "sites": [site.to_json() for site in self.sites],
@@ -142,9 +147,9 @@ class PrivateSummary:
         try:
             summary = cls(
                 total=arrays["total"],
-                features=JointFeatures.from_json(document["features"]),
+                features=_MAPS[document["kind"]].from_json(document["features"]),
                 sites=tuple(PrivacyTerms.from_json(site) for site in document["sites"]),
-                encoder=str(document["encoder"]),
+                encoder=None if document["encoder"] is None else str(document["encoder"]),
                 prior=arrays.get("prior"),
             )
             expected = document["features_digest"]
@@ -153,7 +158,7 @@ class PrivateSummary:
         # Only now: the claimed size of the map is that of the values present, so computing it costs no more than they.
         if summary.features.digest() != expected:
             raise ArtifactError(
-                f"This installation derives other public frequencies than {where} was made with. Use the versions of "
+                f"This installation derives another public map than {where} was made with. Use the versions of "
                 "GraphGlass and NumPy that wrote it."
             )
         return summary

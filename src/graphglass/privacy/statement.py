@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphglass.privacy.joint_features import JointFeatures
+from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import PrivacyTerms
 
-NOT_COVERED = (
-    "the graphs the encoder was trained on",
+NOT_COVERED: tuple[str, ...] = (
     "the graphs that are scored, and what their scores reveal about them",
     "settings chosen by looking at the private graphs, and the number of graphs, which is public",
     "several subjects at once, or a subject who owns more graphs than stated",
@@ -16,7 +17,7 @@ NOT_COVERED = (
 )
 
 
-def statement(sites: Sequence[PrivacyTerms], encoder: str) -> str:
+def statement(sites: Sequence[PrivacyTerms], features: JointFeatures | SketchFeatures, encoder: str | None) -> str:
     """What a reader needs to judge the release: unit, relation, budget, noise, provenance, and what is not covered."""
     lines = []
     if len(sites) > 1:
@@ -27,9 +28,9 @@ def statement(sites: Sequence[PrivacyTerms], encoder: str) -> str:
         ]
     for i, site in enumerate(sites):
         unit = (
-            "one whole graph with all it gives rise to (both views, every slice, attributes and description)"
+            "one whole graph with everything derived from it"
             if site.graphs_per_subject == 1
-            else f"one subject with up to {site.graphs_per_subject} whole graphs, all views of each"
+            else f"one subject with up to {site.graphs_per_subject} whole graphs and everything derived from them"
         )
         if len(sites) > 1:
             lines.append(f"Site {i + 1}")
@@ -41,19 +42,29 @@ def statement(sites: Sequence[PrivacyTerms], encoder: str) -> str:
             f"Equivalently: mu = {site.mu:.6f} in Gaussian differential privacy, up to that slack.",
             f"Noise: discrete Gaussian, sigma = {site.sigma:.6g} on each of {site.dimension} mean features.",
             f"Grid: 2^-{site.grid_bits}; sensitivity {site.sensitivity:.6g}, noise scale {site.noise_scale} units.",
-            f"Release: {_plain(site.release)}; ledger entry {site.ledger_sequence}, head {_plain(site.ledger_head)}.",
+            f"Release: {escaped(site.release)}; ledger entry {site.ledger_sequence}, head {escaped(site.ledger_head)}.",
             "",
         ]
+    not_covered = NOT_COVERED
+    if isinstance(features, SketchFeatures):
+        lines.append(
+            f"Features: public sketch, version {features.version}, sharpness {features.sharpness}; nothing in it was "
+            "learned from data."
+        )
+    else:
+        lines += [
+            f"Encoder: {escaped(str(encoder))}, fixed before the private graphs were seen.",
+            "Overlap: no private graph has the content hash of a graph the encoder was trained on or read labels from.",
+        ]
+        not_covered = ("the graphs the encoder was trained on", *not_covered)
     lines += [
-        f"Encoder: {_plain(encoder)}, fixed before the private graphs were seen.",
-        "Overlap: no private graph has the content hash of a graph the encoder was trained on or took its labels from.",
         "Reuse: scores and anything else computed from this summary and public data keep the promise.",
         "Another release about the same graphs adds to what is spent.",
-        "Not covered: " + "; ".join(NOT_COVERED) + ".",
+        "Not covered: " + "; ".join(not_covered) + ".",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _plain(text: str) -> str:
+def escaped(text: str) -> str:
     """The text with everything escaped that could move a cursor or start a line of its own."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

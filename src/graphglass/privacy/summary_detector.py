@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.detector.glass import GLASS
 from graphglass.detector.saved_form import embedder_document, load_embedder
-from graphglass.errors import InputError
+from graphglass.errors import ArtifactError, GlassError, InputError
+from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_graphs
 from graphglass.privacy.private_summary import PrivateSummary
@@ -19,6 +20,7 @@ from graphglass.storage.load import load_artifact
 from graphglass.storage.save import save_artifact
 
 if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
     from graphglass.embedding.embedder import Embedder
     from graphglass.embedding.encoders.text_encoder import TextEncoder
 
@@ -27,69 +29,103 @@ KIND = "graphglass-summary-detector"
 
 @dataclass(frozen=True, eq=False)
 class SummaryDetector:
-    """The frozen encoders of a detector beside a released summary; no reference graph is inside.
+    """A released summary in place of references, and the frozen encoders where the summary needs them.
 
-    Scores are minus the noisy kernel density (eq:dp_score). There are no p-values: a threshold fitted on the private
-    references would be a second release.
+    There are no p-values: a threshold fitted on the private references would be a second release.
 
     Attributes
     ----------
-    views : Embedder
     summary : PrivateSummary
+    embedder : Embedder or None
+        The encoders of the paper's release; None for a summary of sketches.
     source_prior : bool
         Shrink the summary toward its public source mean (eq:dp_mix).
     """
 
-    views: Embedder
     summary: PrivateSummary
+    embedder: Embedder | None = None
     source_prior: bool = False
 
     @classmethod
-    def of(cls, model: GLASS, summary: PrivateSummary, *, source_prior: bool = False) -> SummaryDetector:
-        """Take a model's encoders, leave its references behind, and score by the summary."""
-        summary.check_encoder(model.encoder_fingerprint())
+    def of(cls, summary: PrivateSummary, model: GLASS | None = None, *, source_prior: bool = False) -> SummaryDetector:
+        """Score by the summary, with a model's encoders where it needs them; the model's references stay behind."""
+        needed = None if summary.encoder is None else model
+        summary.check_encoder(None if needed is None else needed.encoder_fingerprint())
         if source_prior:
             _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
-        return cls(model._embedder(), summary, source_prior)
+        return cls(summary, None if needed is None else needed._embedder(), source_prior)
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
-        return self.summary.scores(self._codes(graphs), source_prior=self.source_prior)
+        return self.summary.scores(self._inputs(graphs), source_prior=self.source_prior)
 
     def contributions(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to every score; they sum to it."""
-        return self.summary.contributions(self._codes(graphs), source_prior=self.source_prior)
+        return self.summary.contributions(self._inputs(graphs), source_prior=self.source_prior)
 
     def save(self, path: str | Path) -> None:
-        """Write encoders and summary to a directory; it holds nothing about individual references."""
-        save_artifact(
-            path,
-            KIND,
-            tensors={
-                "encoder": self.views.graph.state(),
-                "summary": {"bytes": np.frombuffer(self.summary.to_bytes(), dtype=np.uint8)},
-            },
-            documents={
-                "detector": {"source_prior": self.source_prior},
-                "embedder": embedder_document(self.views),
-                "encoder_settings": self.views.graph.to_json(),
-            },
-        )
+        """Write summary and encoders to a directory; it holds nothing about individual references."""
+        tensors: dict[str, Any] = {"summary": {"bytes": np.frombuffer(self.summary.to_bytes(), dtype=np.uint8)}}
+        documents: dict[str, Any] = {"detector": {"source_prior": self.source_prior}}
+        if self.embedder is not None:
+            tensors["encoder"] = self.embedder.graph.state()
+            documents["embedder"] = embedder_document(self.embedder)
+            documents["encoder_settings"] = self.embedder.graph.to_json()
+        save_artifact(path, KIND, tensors=tensors, documents=documents)
 
     @classmethod
-    def load(cls, path: str | Path, *, encoder: TextEncoder | None = None) -> SummaryDetector:
+    def load(cls, path: str | Path, *, encoder: TextEncoder | str | None = None) -> SummaryDetector:
         """Read one back; see :meth:`graphglass.GLASS.load`."""
         artifact = load_artifact(path, KIND)
-        summary = PrivateSummary.from_bytes(artifact.tensors["summary"]["bytes"].tobytes())
-        views = load_embedder(artifact, encoder, str(path))
-        return cls(views, summary, bool(artifact.documents["detector"]["source_prior"]))
+        try:
+            summary = PrivateSummary.from_bytes(artifact.tensors["summary"]["bytes"].tobytes(), str(path))
+            embedder = None if summary.encoder is None else load_embedder(artifact, encoder, str(path))
+            prior = bool(artifact.documents["detector"]["source_prior"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, GlassError):
+                raise
+            raise ArtifactError(f"{path} is not a complete summary detector ({error!r}).") from error
+        if embedder is not None:
+            summary.check_encoder(embedder.fingerprint)
+        return cls(summary, embedder, prior)
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies what decides a score besides the query: the encoders, or the released sum of sketches."""
+        if self.embedder is not None:
+            return self.embedder.fingerprint
+        return hashlib.sha256(self.summary.to_bytes()).hexdigest()
+
+    def check(self, graphs: GraphSet) -> None:
+        """Refuse graphs that the encoders cannot read; the sketch reads any."""
+        if self.embedder is not None:
+            self.embedder.schema.layout(graphs)
+
+    def carries(self) -> list[str]:
+        """What queries must carry; a sketch reads labels where there are any."""
+        if self.embedder is None:
+            return []
+        schema = self.embedder.schema
+        stated = (("node labels", schema.labelled), ("attributes", bool(schema.attribute_names)))
+        return [name for name, there in stated if there]
+
+    def example(self) -> GraphSet:
+        """A triangle that can be scored."""
+        schema = None if self.embedder is None else self.embedder.schema
+        names = () if schema is None else schema.attribute_names
+        return canonical_graph_set(
+            [3], [0, 1, 2], [1, 2, 0],
+            node_labels=np.zeros(3, np.int64) if schema is not None and schema.labelled else None,
+            attributes=np.zeros((3, len(names))) if names else None, attribute_names=names,
+        )  # fmt: skip
 
     def terms(self) -> list[dict[str, Any]]:
         """What was promised by each site that released."""
         return [asdict(site) for site in self.summary.sites]
 
-    def _codes(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
+    def _inputs(self, graphs: Any) -> Any:
         queries = graphs if isinstance(graphs, GraphSet) else read_graphs(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
-        return dict(self.views.embed(queries.without_labels()).codes)
+        queries = queries.without_labels()
+        return queries if self.embedder is None else dict(self.embedder.embed(queries).codes)

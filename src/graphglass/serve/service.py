@@ -16,17 +16,16 @@ from graphglass.detector.explanation import Explanation
 from graphglass.detector.glass import GLASS
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.saved_form import KIND
-from graphglass.embedding.network.schema import FeatureSchema
 from graphglass.errors import InputError, ServeError
-from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.serve.change_log import record_change
 from graphglass.storage.load import artifact_digest, artifact_kind
 
 
 class Service:
-    """A detector, and the directory it came from.
+    """A detector and the directory it came from, or a private summary.
 
     Reference changes build a new detector, save it, and only then replace the one in use; requests see the old or the
     new.
@@ -36,20 +35,20 @@ class Service:
         self.path = Path(path)
         self.detector: GLASS | None = None
         self.private: SummaryDetector | None = None
-        if artifact_kind(path) == KIND:
+        if self.path.is_file():
+            self.private = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
+        elif artifact_kind(path) == KIND:
             self.detector = GLASS.load(path)
             if summary is not None:
-                from graphglass.privacy.private_summary import PrivateSummary
-
                 released = PrivateSummary.load(summary)
-                self.private = SummaryDetector.of(self.detector, released, source_prior=source_prior)
+                self.private = SummaryDetector.of(released, self.detector, source_prior=source_prior)
                 self.detector = None
         else:
             if summary is not None:
                 raise ServeError(f"{path} carries a summary already; --summary is for a model with references.")
             self.private = SummaryDetector.load(path)
         self._map: ReferenceMap | None = None
-        self._fingerprint = artifact_digest(path) if self.detector is not None else self._summary.views.fingerprint
+        self._fingerprint = artifact_digest(path) if self.detector is not None else self._summary.fingerprint
 
     def score(self, graphs: GraphSet) -> NDArray[np.float64]:
         if self.detector is not None:
@@ -65,7 +64,7 @@ class Service:
         if self.detector is not None:
             self.detector.scorer_.accept(graphs)
         else:
-            self._summary.views.schema.layout(graphs)
+            self._summary.check(graphs)
 
     def completed(self, graphs: GraphSet) -> GraphSet:
         """See :meth:`~graphglass.detector.reference_scorer.ReferenceScorer.accept`."""
@@ -86,9 +85,7 @@ class Service:
 
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
-        self.score(
-            _triangle(self._summary.views.schema) if self.detector is None else self.detector.references_.graphs[0]
-        )
+        self.score(self._summary.example() if self.detector is None else self.detector.references_.graphs[0])
 
     @property
     def fingerprint(self) -> str:
@@ -104,18 +101,17 @@ class Service:
     def facts(self) -> dict[str, Any]:
         """What `GET /v1/model` tells."""
         detector = self.detector
-        views = self._summary.views if detector is None else detector.embedder_
+        embedder = self._summary.embedder if detector is None else detector.embedder_
         if detector is not None:
-            stated = tuple(zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True))
+            stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True)
+            carries = [name for name, there in stated if there]
         else:
-            schema = self._summary.views.schema
-            stated = (("node labels", schema.labelled), ("attributes", schema.attribute_names))
-        carries = [name for name, there in stated if there]
+            carries = self._summary.carries()
         return {
             "kind": "references" if detector is not None else "private summary",
             "preset": None if detector is None else detector.preset,
-            "domain": None if views is None else views.domain,
-            "text_encoder": None if views is None else views.text.fingerprint.name,
+            "domain": None if embedder is None else embedder.domain,
+            "text_encoder": None if embedder is None else embedder.text.fingerprint.name,
             "channels": self._channels(),
             "references": self.reference_count,
             "private": detector is None,
@@ -128,7 +124,7 @@ class Service:
     def _channels(self) -> list[str]:
         if self.detector is not None:
             return [channel.name for channel in self.detector.scorer_.channels]
-        return [name for name, _ in self._summary.summary.features.channels]
+        return self._summary.summary.features.part_names()
 
     def explain(self, graph: GraphSet, neighbours: int, nodes: bool) -> tuple[Explanation, tuple[float, float]]:
         detector = self._with_references("An explanation by neighbours")
@@ -194,12 +190,3 @@ class Service:
     def _summary(self) -> SummaryDetector:
         assert self.private is not None
         return self.private
-
-
-def _triangle(schema: FeatureSchema) -> GraphSet:
-    """A graph the model can read, for where no reference is at hand."""
-    labels = np.zeros(3, np.int64) if schema.labelled else None
-    attributes = np.zeros((3, len(schema.attribute_names))) if schema.attribute_names else None
-    return canonical_graph_set(
-        [3], [0, 1, 2], [1, 2, 0], node_labels=labels, attributes=attributes, attribute_names=schema.attribute_names
-    )

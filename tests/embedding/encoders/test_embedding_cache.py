@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from graphglass.embedding.encoders import embedding_cache as cache_module
-from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached
+from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached, private_encoding
 from graphglass.embedding.encoders.numeric import NumericEncoder
 from graphglass.embedding.encoders.text_encoder import Fingerprint
-from graphglass.errors import EncoderError, ParameterError
+from graphglass.errors import EncoderError, ParameterError, PrivacyError
 
 FINGERPRINT = Fingerprint("toy", "1", "t", "w", 4)
 
@@ -157,3 +157,32 @@ def test_the_numeric_encoder_goes_past_the_cache(tmp_path, fifty_prompts):
 def test_the_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "own"))
     assert EmbeddingCache().path == tmp_path / "own" / "embeddings.sqlite"
+
+
+def test_the_cache_is_for_its_owner_alone(tmp_path):
+    """Which prompts were encoded says which graphs were seen."""
+    cache = EmbeddingCache(tmp_path)
+    cache.path.touch(0o644)
+    encode_cached(Toy(), ["a"], cache=cache)
+    with cache._connection():
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert set(modes.values()) == {0o600}, modes
+
+
+def test_a_release_neither_reads_nor_writes_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path))
+    stored = Toy()
+    encode_cached(stored, ["seen"])
+    fresh = Toy()
+    with private_encoding():
+        rows = encode_cached(fresh, ["seen", "private"])
+    assert fresh.seen == ["seen", "private"]
+    np.testing.assert_array_equal(rows, Toy().encode(["seen", "private"]))
+    assert EmbeddingCache().load(FINGERPRINT, ["seen", "private"])[1].tolist() == [True, False]
+
+
+def test_a_release_asks_no_endpoint(tmp_path):
+    remote = Toy(Fingerprint("http://localhost:1/v1#m", "m", "t", "remote", 4))
+    with pytest.raises(PrivacyError, match="sends nothing"), private_encoding():
+        encode_cached(remote, ["private"], cache=EmbeddingCache(tmp_path))
+    assert remote.seen == []

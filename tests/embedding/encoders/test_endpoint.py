@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphglass.embedding.encoders.endpoint import EndpointEncoder
-from graphglass.embedding.encoders.text_encoder import load_encoder
+from graphglass.embedding.encoders.text_encoder import Fingerprint, load_encoder, load_saved_encoder
 from graphglass.errors import EncoderError, ParameterError
 
 
@@ -65,7 +65,8 @@ def row(text):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.delenv("GRAPHGLASS_API_KEY", raising=False)
+    for name in ("GRAPHGLASS_API_KEY", "GRAPHGLASS_API_KEY_HOST", "GRAPHGLASS_ENCODER"):
+        monkeypatch.delenv(name, raising=False)
     server = Server()
     yield server
     server.http.shutdown()
@@ -88,13 +89,19 @@ def test_rows_come_back_in_the_order_of_the_prompts(server):
     assert encoder.encode([]).shape == (0, 3)
 
 
-def test_the_key_comes_from_the_environment(server, monkeypatch):
+def test_the_key_goes_to_the_host_it_was_configured_for(server, monkeypatch):
     load_encoder(server.address)
     monkeypatch.setenv("GRAPHGLASS_API_KEY", "secret-1")
+    with pytest.raises(EncoderError, match=r"GRAPHGLASS_API_KEY_HOST=127\.0\.0\.1:"):
+        load_encoder(server.address)
+    monkeypatch.setenv("GRAPHGLASS_API_KEY_HOST", "api.example.org")
+    load_encoder(server.address)
+    monkeypatch.setenv("GRAPHGLASS_API_KEY_HOST", "127.0.0.1")
     load_encoder(server.address)
     monkeypatch.setenv("OTHER", "secret-2")
+    monkeypatch.setenv("OTHER_HOST", server.address.split("/")[2])
     encoder = load_encoder(server.address, key_variable="OTHER")
-    assert server.keys == [None, "Bearer secret-1", "Bearer secret-2"]
+    assert server.keys == [None, None, "Bearer secret-1", "Bearer secret-2"]
     assert "secret" not in json.dumps(encoder.fingerprint.to_json())
 
 
@@ -126,6 +133,7 @@ def test_lasting_failures_end_in_an_error(server):
 
 def test_a_refusal_is_not_retried_and_keeps_the_key_out(server, monkeypatch):
     monkeypatch.setenv("GRAPHGLASS_API_KEY", "secret-1")
+    monkeypatch.setenv("GRAPHGLASS_API_KEY_HOST", "127.0.0.1")
     encoder = load_encoder(server.address, dimension=3)
     server.failures = [401]
     with pytest.raises(EncoderError, match=r"status 401.*injected") as caught:
@@ -191,3 +199,18 @@ def test_bad_addresses(address):
 def test_bad_options(option):
     with pytest.raises(ParameterError):
         EndpointEncoder("http://127.0.0.1:1/v1#model", dimension=3, **option)
+
+
+@pytest.mark.parametrize("named", [None, "http://elsewhere.example/v1#toy", "numeric"])
+def test_an_endpoint_in_a_model_is_not_contacted(server, named, monkeypatch):
+    """A model file may not decide where data goes."""
+    stored = Fingerprint(server.address, "toy", "t", "remote", 3)
+    with pytest.raises(EncoderError, match=r"name the endpoint: GLASS\.load"):
+        load_saved_encoder(stored, named, "a model")
+    upper = Fingerprint(server.address.replace("http", "HTTP"), "toy", "t", "remote", 3)
+    with pytest.raises(EncoderError, match="name the endpoint"):
+        load_saved_encoder(upper, named, "a model")
+    assert server.requests == []
+    assert load_saved_encoder(stored, server.address, "a model").dimension == 3
+    monkeypatch.setenv("GRAPHGLASS_ENCODER", server.address)
+    assert load_saved_encoder(stored, None, "a model").dimension == 3

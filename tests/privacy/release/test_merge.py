@@ -80,7 +80,7 @@ def test_what_cannot_be_merged():
 def test_two_releases_about_one_dataset_are_not_disjoint(model, graphs, ledger):
     from graphglass.privacy.release.publish import release
 
-    first, second = (release(model, graphs, ledger=ledger, dataset="clinic", epsilon=1.0) for _ in range(2))
+    first, second = (release(graphs, model=model, ledger=ledger, dataset="clinic", epsilon=1.0) for _ in range(2))
     with pytest.raises(PrivacyError, match="same dataset"):
         merge([first, second], disjoint=True)
 

@@ -18,9 +18,10 @@ from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release import hash_chain
 from graphglass.privacy.release import publish as module
+from graphglass.privacy.release.graph_features import default_features
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.merge import merge
-from graphglass.privacy.release.publish import _release, default_features, release
+from graphglass.privacy.release.publish import _release, release
 
 SMALL = JointFeatures(MAIN_CHANNELS, frequencies=8)
 
@@ -35,11 +36,13 @@ def go(model, graphs, ledger, *, epsilon=2.0, sampler=no_noise, **settings):
         "disjoint": False,
         **settings,
     }  # fmt: skip
-    return _release(model, graphs, ledger, "clinic", epsilon, sampler=sampler, **values)
+    return _release(graphs, ledger, "clinic", epsilon, model=model, sampler=sampler, **values)
 
 
 def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
-    summary = release(model, graphs, ledger=ledger, dataset="clinic", epsilon=4.0, output=tmp_path / "summary.glass")
+    summary = release(
+        graphs, model=model, ledger=ledger, dataset="clinic", epsilon=4.0, output=tmp_path / "summary.glass"
+    )
     assert summary.features.dimension == 1024
     assert summary.features.kappas == (1024.0,)
     assert summary.sites[0].sigma == pytest.approx(0.1351452, abs=1e-6)  # 2 / 16 * 1.0811618
@@ -71,7 +74,7 @@ def test_a_summary_cannot_claim_the_charge_of_another_release(model, graphs, led
 
 
 def test_a_summary_is_as_large_as_the_documentation_says(model, graphs, make_graphs, ledger):
-    bare, mixed = (release(model, graphs, ledger=ledger, dataset="clinic", epsilon=1.0, source=source)
+    bare, mixed = (release(graphs, model=model, ledger=ledger, dataset="clinic", epsilon=1.0, source=source)
                    for source in (None, make_graphs([30, 31, 32])))  # fmt: skip
     assert bare.total.nbytes == 8192
     assert 9_500 < len(bare.to_bytes()) < 10_500
@@ -83,7 +86,7 @@ def test_noise_has_the_promised_size(model, graphs, ledger):
     draws = []
     for dataset in map(str, range(16)):
         ledger.grant(dataset, epsilon=4.0, delta=1e-5)
-        summary = release(model, graphs, ledger=ledger, dataset=dataset, epsilon=4.0, disjoint=True)
+        summary = release(graphs, model=model, ledger=ledger, dataset=dataset, epsilon=4.0, disjoint=True)
         exact = summary.features(model.channel_embeddings(graphs)).mean(axis=0)
         draws.append((summary.mean - exact) / summary.sigma)
     rows = np.stack(draws)
@@ -99,9 +102,11 @@ def test_without_noise_the_summary_is_the_mean_feature(model, graphs, ledger):
 
 
 def test_same_release_id_returns_the_stored_summary(model, graphs, ledger, tmp_path):
-    first = release(model, graphs, ledger=ledger, dataset="clinic", epsilon=2.0, features=SMALL, release_id="march")
+    first = release(
+        graphs, model=model, ledger=ledger, dataset="clinic", epsilon=2.0, features=SMALL, release_id="march"
+    )
     again = release(
-        model, graphs, ledger=ledger, dataset="clinic", epsilon=2.0, features=SMALL, release_id="march",
+        graphs, model=model, ledger=ledger, dataset="clinic", epsilon=2.0, features=SMALL, release_id="march",
         output=tmp_path / "again",
     )  # fmt: skip
     np.testing.assert_array_equal(first.total, again.total)
@@ -124,7 +129,7 @@ def test_a_release_id_stands_for_its_source_too(model, graphs, make_graphs, ledg
 
 def test_two_releases_use_fresh_noise(model, graphs, ledger):
     first, second = (
-        release(model, graphs, ledger=ledger, dataset="clinic", epsilon=1.0, features=SMALL) for _ in range(2)
+        release(graphs, model=model, ledger=ledger, dataset="clinic", epsilon=1.0, features=SMALL) for _ in range(2)
     )
     assert (first.total != second.total).mean() > 0.9
 
@@ -182,7 +187,7 @@ def test_kill_after_the_charge_never_draws_again(graphs, ledger, tmp_path):
             return np.zeros(size, np.int64)
         model, graphs = stand_in.StandInModel(), stand_in.path_graphs(range(3, 19))
         ledger = Ledger(sys.argv[1])
-        _release(model, graphs, ledger, "clinic", 2.0, 1e-5, 1, "paper", None, "march", sys.argv[3], False,
+        _release(graphs, ledger, "clinic", 2.0, 1e-5, 1, model, "paper", None, "march", sys.argv[3], False,
                  sampler)
         """
     output = tmp_path / "summary"
@@ -383,10 +388,10 @@ def test_a_second_name_for_released_graphs_is_refused(model, graphs, make_graphs
     reversed_nodes = canonical_graph_set(np.array([18]), np.arange(17)[::-1], np.arange(1, 18)[::-1])
     for again in (graphs, graphs[3:5], reversed_nodes):
         with pytest.raises(PrivacyError, match="released under the name 'clinic' before"):
-            release(model, again, ledger=ledger, dataset="elsewhere", epsilon=1.0)
+            release(again, model=model, ledger=ledger, dataset="elsewhere", epsilon=1.0)
     assert ledger.budget("elsewhere").releases == 0
-    release(model, make_graphs([40, 41]), ledger=ledger, dataset="elsewhere", epsilon=1.0)
-    release(model, graphs[3], ledger=ledger, dataset="elsewhere", epsilon=1.0, disjoint=True)
+    release(make_graphs([40, 41]), model=model, ledger=ledger, dataset="elsewhere", epsilon=1.0)
+    release(graphs[3], model=model, ledger=ledger, dataset="elsewhere", epsilon=1.0, disjoint=True)
 
 
 def test_the_published_head_does_not_depend_on_the_graphs(model, make_graphs, tmp_path, monkeypatch):

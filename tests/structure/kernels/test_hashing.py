@@ -1,7 +1,7 @@
 """The one hash: splitmix64's finaliser."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.structure.kernels.hashing import mix, spread_bits
@@ -16,6 +16,7 @@ def finaliser(x: int) -> int:
 
 
 @given(st.integers(0, WORD - 1))
+@settings(deadline=None)  # the first call compiles
 def test_the_hash_is_splitmix64(word):
     assert int(spread_bits(np.uint64(word))) == finaliser(word)
     assert int(mix(np.uint64(word))) == finaliser((word * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % WORD)

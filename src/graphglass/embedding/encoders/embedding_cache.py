@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphglass.embedding.encoders.numeric import NumericEncoder
 from graphglass.embedding.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
-from graphglass.errors import EncoderError, ParameterError
+from graphglass.errors import EncoderError, ParameterError, PrivacyError
 from graphglass.storage.cache_folder import cache_root
 from graphglass.storage.progress import progress_bar
 
@@ -30,6 +32,7 @@ CREATE TABLE IF NOT EXISTS embedding (
 );
 CREATE INDEX IF NOT EXISTS oldest ON embedding (day);
 """
+_private: ContextVar[bool] = ContextVar("private", default=False)
 _PROMPTS_PER_STEP = 256
 _KEYS_PER_QUERY = 500  # below SQLite's limit of variables in every version
 
@@ -147,6 +150,10 @@ class EmbeddingCache:
         database = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            # For its owner alone: which prompts were encoded says which graphs were seen. SQLite gives its log the
+            # same mode.
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDONLY, 0o600))
+            self.path.chmod(0o600)
             database = sqlite3.connect(self.path, timeout=60)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
@@ -161,6 +168,20 @@ class EmbeddingCache:
         finally:
             if database is not None:
                 database.close()
+
+
+@contextmanager
+def private_encoding() -> Iterator[None]:
+    """Inside, no cache is read or written and no endpoint is asked, whoever calls :func:`encode_cached`.
+
+    A row from the cache was computed beside other prompts, and its last bits may depend on them; that a prompt is in
+    the cache tells that its graph was seen.
+    """
+    token = _private.set(True)
+    try:
+        yield
+    finally:
+        _private.reset(token)
 
 
 def encode_cached(
@@ -180,6 +201,13 @@ def encode_cached(
     cache
         None takes the user's own cache.
     """
+    if _private.get():
+        if encoder.fingerprint.weights == "remote":
+            raise PrivacyError(
+                f"The model was made with the endpoint {encoder.fingerprint.name}, and a private release sends nothing "
+                "anywhere. Use a model with a local text encoder, or release without a model."
+            )
+        return unit_rows(encoder.encode(prompts), len(prompts), encoder.dimension, encoder.fingerprint.name)
     if isinstance(encoder, NumericEncoder):
         return encoder.encode(prompts, progress=progress)
     store = EmbeddingCache() if cache is None else cache

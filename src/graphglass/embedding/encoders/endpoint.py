@@ -50,7 +50,8 @@ class EndpointEncoder:
     backoff : float
         Seconds before the first retry; doubles each time, and gives way to the server's ``Retry-After``.
     key_variable : str
-        The environment variable that holds the key, sent as a bearer token if it is set.
+        The environment variable that holds the key. The key is sent, as a bearer token, only to the host that the
+        variable with ``_HOST`` appended names: ``GRAPHGLASS_API_KEY_HOST=api.example.org``.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class EndpointEncoder:
     def _request(self, texts: list[str]) -> list[NDArray[np.float64]]:
         body = json.dumps({"model": self._model, "input": texts, "encoding_format": "float"}).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key := os.environ.get(self._key_variable):
+        if key := self._key():
             headers["Authorization"] = f"Bearer {key}"
         wait = self._backoff
         for attempt in range(self._retries + 1):
@@ -128,6 +129,17 @@ class EndpointEncoder:
             f"The endpoint {self._url} did not answer after {self._retries + 1} attempts (last: {reason}). "
             "Check that the server runs and that the address ends in /v1#model."
         )
+
+    def _key(self) -> str | None:
+        """The key, if it was configured for this host."""
+        key, host = os.environ.get(self._key_variable), os.environ.get(f"{self._key_variable}_HOST")
+        parts = urlsplit(self._url)
+        if key and not host:
+            raise EncoderError(
+                f"{self._key_variable} is set, but not the host it is for. To send it to this endpoint, set "
+                f"{self._key_variable}_HOST={parts.netloc}; otherwise unset the key."
+            )
+        return key if host in (parts.netloc, parts.hostname) else None
 
     def _vectors(self, content: bytes, count: int) -> list[NDArray[np.float64]]:
         try:

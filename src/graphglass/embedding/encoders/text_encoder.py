@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -132,6 +133,34 @@ def load_encoder(name: str, **options: Any) -> TextEncoder:
         raise
 
 
+def load_saved_encoder(fingerprint: Fingerprint, named: str | None, where: str) -> TextEncoder:
+    """The encoder a saved model was made with.
+
+    A model file may not decide where data goes: an endpoint it names is contacted only if the caller names the same.
+
+    Parameters
+    ----------
+    fingerprint : Fingerprint
+        As stored in the model.
+    named : str or None
+        The encoder the caller asked for; None takes ``GRAPHGLASS_ENCODER``, which ``glass --encoder`` sets.
+    where : str
+        The model, for the message.
+    """
+    named = named or os.environ.get("GRAPHGLASS_ENCODER")
+    if is_endpoint(fingerprint.name) and named != fingerprint.name:
+        raise EncoderError(
+            f"{where} was made with the endpoint {fingerprint.name!r} and would send it the descriptions of all "
+            "graphs. To allow that, name the endpoint: GLASS.load(path, encoder=...), or `glass --encoder ... COMMAND`."
+        )
+    return load_encoder(fingerprint.name)
+
+
+def is_endpoint(name: str) -> bool:
+    """Whether an encoder's name is the address of a server."""
+    return name.strip().lower().startswith(("http://", "https://"))
+
+
 def _load(name: str, options: dict[str, Any]) -> TextEncoder:
     if name == "numeric":
         from graphglass.embedding.encoders.numeric import NumericEncoder
@@ -141,7 +170,7 @@ def _load(name: str, options: dict[str, Any]) -> TextEncoder:
         from graphglass.embedding.encoders.sentence_model import MiniLMEncoder
 
         return MiniLMEncoder(**options)
-    if name.startswith(("http://", "https://")):
+    if is_endpoint(name):
         from graphglass.embedding.encoders.endpoint import EndpointEncoder
 
         return EndpointEncoder(name, **options)

@@ -48,5 +48,7 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo], limits: Limits) -
             raise FormatError(f"{path.name} holds a member whose path leaves the archive: {name!r}. It is refused.")
         if stat.S_ISLNK(member.external_attr >> 16):
             raise FormatError(f"{path.name} holds a symbolic link: {name!r}. It is refused.")
+        if not 0 <= member.header_offset < path.stat().st_size:
+            raise FormatError(f"{path.name} is not a readable zip archive: {name!r} lies outside of the file.")
         if member.flag_bits & 0x1:
             raise FormatError(f"{path.name} is encrypted ({name!r}). Unpack it yourself and read the folder.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +13,27 @@ from graphglass.graphs.graph_set import GraphSet
 
 
 def graph_hashes(graphs: GraphSet) -> list[str]:
-    """sha256 over the rooted neighbourhoods of every graph, with labels and attributes.
+    """sha256 over the rooted neighbourhoods of every graph, with all that its nodes and edges carry.
 
     Copies of a graph in another node order hash alike. So do the few different graphs that Weisfeiler-Lehman refinement
     cannot tell apart.
     """
-    keys = np.stack(neighbourhood_keys(graphs, _roots(graphs), graphs.edge_labels))
+    nodes = _names(graphs.node_count, graphs.node_labels, graphs.attributes)
+    edges = _names(len(graphs.neighbours), graphs.edge_labels, graphs.edge_attributes, graphs.outgoing)
+    keys = np.stack(neighbourhood_keys(graphs, nodes, edges))
     bounds = zip(graphs.node_offsets[:-1], graphs.node_offsets[1:], strict=True)
     return [hashlib.sha256(np.sort(keys[:, first:last], axis=1).tobytes()).hexdigest() for first, last in bounds]
 
 
-def _roots(graphs: GraphSet) -> NDArray[np.int64]:
-    """A number for the label and attributes of every node, (nodes,)."""
-    labels = np.zeros(graphs.node_count, np.int64) if graphs.node_labels is None else graphs.node_labels
-    values = [labels.astype("<i8")[:, None].view(np.uint8)]
-    if graphs.attributes is not None:
-        values.append(np.ascontiguousarray(graphs.attributes + 0.0, "<f8").view(np.uint8))  # 0.0: no minus zero
+def _names(count: int, *columns: NDArray[Any] | None) -> NDArray[np.int64]:
+    """A number for everything that a node or an edge end carries, (count,)."""
+    values = [np.zeros((count, 1), np.uint8)]
+    for place, column in enumerate(columns, start=1):
+        if column is not None:
+            table = column.reshape(count, -1)
+            # + 0.0: no minus zero
+            numbers = table.astype("<f8") + 0.0 if table.dtype.kind == "f" else table.astype("<i8")
+            values += [np.full((count, 1), place, np.uint8), np.ascontiguousarray(numbers).view(np.uint8)]
     rows, places = np.unique(np.concatenate(values, axis=1), axis=0, return_inverse=True)
     digests = [hashlib.sha256(row.tobytes()).digest()[:8] for row in rows]
     return np.frombuffer(b"".join(digests), "<i8")[places.reshape(-1)]

@@ -34,7 +34,10 @@ def merge(summaries: Sequence[PrivateSummary], *, disjoint: bool) -> PrivateSumm
     first = summaries[0]
     for other in summaries[1:]:
         if other.features.digest() != first.features.digest() or other.encoder != first.encoder:
-            raise PrivacyError("Summaries can be merged only if they share encoder and public features; these do not.")
+            raise PrivacyError(
+                "Summaries can be merged only if they share encoder and public features; these do not. Sketches of "
+                "sites with different numbers of graphs need one --sharpness."
+            )
         if other.sites[0].grid_bits != first.sites[0].grid_bits:
             raise PrivacyError("Summaries on different grids cannot be merged.")
     sites = tuple(site for summary in summaries for site in summary.sites)

@@ -5,42 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import LedgerError, ParameterError, PrivacyError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.privacy.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
+from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import check_epsilon_delta
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.accounts import Charge
+from graphglass.privacy.release.graph_features import GraphFeatures, ReleaseModel, feature_map
 from graphglass.privacy.release.graph_hashes import graph_hashes
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.mechanism import Mechanism, Sampler
 from graphglass.privacy.release.noise import discrete_gaussian
 from graphglass.privacy.release.summary_file import refuse_output, write_output
+from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
 
 
-class ReleaseModel(Protocol):
-    """What a release needs of a model; a fitted detector has it."""
-
-    def channel_embeddings(self, graphs: GraphSet) -> dict[str, NDArray[Any]]:
-        """Unit rows per channel, (graphs, width) each."""
-
-    def encoder_fingerprint(self) -> str:
-        """Identifies everything the embeddings depend on."""
-
-    def training_hashes(self) -> frozenset[str]:
-        """Content hashes of the graphs the encoder was made from: trained on, or references whose labels it reads."""
-
-
 def release(
-    model: ReleaseModel,
     references: GraphSet,
     *,
     ledger: Ledger,
@@ -48,7 +35,8 @@ def release(
     epsilon: float,
     delta: float = 1e-5,
     graphs_per_subject: int = 1,
-    features: JointFeatures | str = DEFAULT_KERNEL,
+    model: ReleaseModel | None = None,
+    features: SketchFeatures | JointFeatures | str | None = None,
     source: GraphSet | None = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -62,21 +50,24 @@ def release(
 
     Parameters
     ----------
-    model : ReleaseModel
-        A detector whose encoders, the vocabulary of their input columns included, were fixed without the private
-        graphs: as it was trained, or with public references.
     references : GraphSet
         The private graphs. Their number becomes public.
     ledger : Ledger
+        The ledger that pays.
     dataset : str
         The account in the ledger that pays.
     epsilon, delta : float
         The promise of this release.
     graphs_per_subject : int
         The most graphs one protected subject owns; all of them are protected together.
-    features : JointFeatures or str
-        The public map, or the name of a kernel setting over the model's channels: ``fine``, ``paper`` or ``wide``, all
-        of one size and one noise (:data:`graphglass.privacy.joint_features.KERNELS`).
+    model : ReleaseModel, optional
+        The paper's release: a detector whose encoders, the vocabulary of their input columns included, were fixed
+        without the private graphs, as it was trained or with public references. Without a model the public sketch is
+        released, in which nothing was trained.
+    features : SketchFeatures, JointFeatures or str, optional
+        The public map. Without a model a sketch whose sharpness follows from n and the promise
+        (:meth:`SketchFeatures.for_budget`); with one, also the name of a kernel setting over its channels: ``fine``
+        (default), ``paper`` or ``wide`` (:data:`graphglass.privacy.joint_features.KERNELS`).
     source : GraphSet, optional
         Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
     release_id : str, optional
@@ -94,26 +85,26 @@ def release(
     ArtifactError
         If the output cannot be written after all; the message says how to get the release, which the ledger keeps.
     PrivacyError
-        If a reference graph is part of the model or was released under another name, or a release id is reused for
-        something else or was never finished.
+        If a reference graph is part of the model or was released under another name, the model's text encoder is
+        remote, or a release id is reused for something else or was never finished.
     BudgetError
         If the dataset has too little budget left.
     """
     return _release(
-        model, references, ledger, dataset, epsilon, delta, graphs_per_subject, features, source, release_id, output,
+        references, ledger, dataset, epsilon, delta, graphs_per_subject, model, features, source, release_id, output,
         disjoint, discrete_gaussian,
     )  # fmt: skip
 
 
 def _release(
-    model: ReleaseModel,
     references: GraphSet,
     ledger: Ledger,
     dataset: str,
     epsilon: float,
     delta: float,
     graphs_per_subject: int,
-    features: JointFeatures | str,
+    model: ReleaseModel | None,
+    features: SketchFeatures | JointFeatures | str | None,
     source: GraphSet | None,
     release_id: str | None,
     output: str | os.PathLike[str] | None,
@@ -126,9 +117,10 @@ def _release(
         raise ParameterError(
             "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_REFERENCES}", (n, graphs_per_subject)
         )
-    if not isinstance(features, JointFeatures):
-        features = default_features(model.channel_embeddings(references[0]), features)
-    mechanism = Mechanism(float(epsilon), float(delta), features.dimension, graphs_per_subject)
+    features_of = feature_map(model, features, references, epsilon, delta, graphs_per_subject)
+    public = features_of.features
+    mechanism = Mechanism(float(epsilon), float(delta), public.dimension, graphs_per_subject)
+    encoder = None if model is None else model.encoder_fingerprint()
     request: dict[str, Any] = {
         "epsilon": mechanism.epsilon,
         "delta": mechanism.delta,
@@ -136,8 +128,8 @@ def _release(
         "graphs_per_subject": graphs_per_subject,
         "noise_scale": mechanism.scale,
         "grid_bits": mechanism.bits,
-        "features": features.digest(),
-        "encoder": model.encoder_fingerprint(),
+        "features": public.digest(),
+        "encoder": encoder,
         "source": None if source is None else _digest(source),
         "disjoint": disjoint,
     }
@@ -147,11 +139,12 @@ def _release(
         return _stored(ledger, charge, dataset, request, target)
     if target is not None:
         refuse_output(target)
-    _refuse_overlap(model, references)
+    if model is not None:
+        _refuse_overlap(model, references)
     ledger.budget(dataset)  # an unknown dataset is refused before the work
     sampler(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
-    total = _exact_sum(model, references, features, mechanism)
-    prior = None if source is None else features(model.channel_embeddings(source)).mean(axis=0)
+    total = _exact_sum(features_of, references, mechanism)
+    prior = None if source is None else features_of(source).mean(axis=0)
 
     charge = ledger.charge(
         dataset,
@@ -176,13 +169,7 @@ def _release(
         ledger_sequence=charge.sequence,
         ledger_head=charge.head,
     )
-    summary = PrivateSummary(
-        total=mechanism.noisy_sum(total[None, :], sampler),
-        features=features,
-        sites=(terms,),
-        encoder=request["encoder"],
-        prior=prior,
-    )
+    summary = PrivateSummary(mechanism.noisy_sum(total[None, :], sampler), public, (terms,), encoder, prior)
     try:
         ledger.complete(identifier, summary.to_bytes())
     except LedgerError as error:
@@ -195,24 +182,11 @@ def _release(
     return summary
 
 
-def default_features(embeddings: Mapping[str, NDArray[Any]], kernel: str = DEFAULT_KERNEL) -> JointFeatures:
-    """A kernel setting over the model's share of the main channels, or over all its channels if it has none of them."""
-    main = tuple(channel for channel in MAIN_CHANNELS if channel[0] in embeddings)
-    every = tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items()))
-    return JointFeatures.of_kernel(kernel, main or every)
-
-
-def _exact_sum(
-    model: ReleaseModel, references: GraphSet, features: JointFeatures, mechanism: Mechanism
-) -> NDArray[np.int64]:
-    """Sum of the integer features, (P,).
-
-    Graph by graph: in a batch the last bits of one graph's embedding may depend on the size of its
-    neighbours in memory, and then replacing one graph would move more than one row.
-    """
-    total = np.zeros(features.dimension, np.int64)
-    for i in range(len(references)):
-        total += mechanism.grid(features(model.channel_embeddings(references[i])))[0]
+def _exact_sum(features_of: GraphFeatures, references: GraphSet, mechanism: Mechanism) -> NDArray[np.int64]:
+    """Sum of the integer features, (P,)."""
+    total = np.zeros(mechanism.dimension, np.int64)
+    for start in range(0, len(references), features_of.batch):
+        total += mechanism.grid(features_of(references[start : start + features_of.batch])).sum(axis=0)
     return total
 
 
