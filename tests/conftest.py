@@ -35,7 +35,11 @@ def queries(mutag):
 @pytest.fixture(scope="session", params=["default", "paper"])
 def fitted(request, normals):
     """A detector of each preset, the paper's trained for two epochs; tests must not change it."""
-    return GLASS().fit(normals) if request.param == "default" else GLASS("paper", epochs=2, random_state=3).fit(normals)
+    return (
+        GLASS().fit(normals)
+        if request.param == "default"
+        else GLASS("paper", encoder="numeric", epochs=2, random_state=3).fit(normals)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -77,7 +77,7 @@ def starting_names(page):
     )
     assert result.exit_code == 0, result.output
     mutag = load_dataset("MUTAG").without_labels()
-    model = GLASS("paper", epochs=1).fit(mutag[:40])
+    model = GLASS("paper", encoder="numeric", epochs=1).fit(mutag[:40])
     return {"model": model, "references": mutag[40:120], "queries": mutag[120:130]}
 
 

@@ -18,7 +18,9 @@ from graphglass.errors import BenchError
 
 
 def small(seed: int = 0, **options: Any) -> GLASS:
-    return GLASS(**{"preset": "paper", "epochs": 2, "slices": (16, 32), "random_state": seed} | options)
+    return GLASS(
+        **{"preset": "paper", "encoder": "numeric", "epochs": 2, "slices": (16, 32), "random_state": seed} | options
+    )
 
 
 @pytest.fixture

@@ -101,7 +101,9 @@ def test_scoring_needs_scoring_rules(data: Any) -> None:
 def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from graphglass.detector import GLASS
 
-    monkeypatch.setattr(single, "factory", lambda name: lambda seed: GLASS("paper", epochs=1, random_state=seed))
+    monkeypatch.setattr(
+        single, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1, random_state=seed)
+    )
     (job,) = scoring_jobs(data, ["MUTAG"], ["glass-paper"], ONE)
     (outcome,) = job.run(job.cells)
     assert set(outcome.variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass", "glass raw"}

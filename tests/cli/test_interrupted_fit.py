@@ -28,6 +28,8 @@ def test_resume_continues_to_the_same_bits(tmp_path, normals):
         str(tmp_path / "normals.jsonl"),
         "--preset",
         "paper",
+        "--encoder",
+        "numeric",
         "--epochs",
         "300",
         "-o",

@@ -25,8 +25,9 @@ def place(tmp_path_factory, normals, queries):
     write_json_lines(normals[:20], folder / "public.jsonl")
     write_json_lines(normals[20:], folder / "private.jsonl")
     write_json_lines(queries, folder / "queries.jsonl")
+    trained = ("--preset", "paper", "--encoder", "numeric", "--epochs", 1)
     for command in (
-        ("fit", folder / "public.jsonl", "-o", folder / "model", "--preset", "paper", "--epochs", 1),
+        ("fit", folder / "public.jsonl", "-o", folder / "model", *trained),
         ("private", "budget", "create", folder / "l.db", "--dataset", "d", "--epsilon", 12),
         *(
             ("private", "release", folder / "private.jsonl", "--model", folder / "model", "--ledger", folder / "l.db",
@@ -70,7 +71,7 @@ def test_what_is_refused(place, normals):
     assert isinstance(glass(*base, "--source-prior").exception, ArtifactError)  # it carries none
     for more in (("--references", place / "public.jsonl"), ("--zero-shot",), ("--report", place / "r.html")):
         assert isinstance(glass(*base, *more).exception, InputError)
-    GLASS("paper", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
+    GLASS("paper", encoder="numeric", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
     other = glass("score", place / "other", place / "queries.jsonl", "--summary", place / "plain")
     assert isinstance(other.exception, ArtifactError)
     assert "was released with encoder" in str(other.exception)

@@ -21,13 +21,15 @@ CHUNK, SAMPLE = 30, 50
 
 @pytest.fixture(scope="module", params=["default", "paper"])
 def small(request, normals):
-    return GLASS().fit(normals) if request.param == "default" else GLASS("paper", epochs=1).fit(normals)
+    return (
+        GLASS().fit(normals) if request.param == "default" else GLASS("paper", encoder="numeric", epochs=1).fit(normals)
+    )
 
 
 @pytest.fixture(scope="module")
 def indexed(normals):
     """A detector with codes to index."""
-    return GLASS("paper", epochs=1).fit(normals)
+    return GLASS("paper", encoder="numeric", epochs=1).fit(normals)
 
 
 @pytest.fixture

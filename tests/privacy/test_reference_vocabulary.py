@@ -23,7 +23,7 @@ def relabelled(graphs):
 @pytest.fixture(scope="module")
 def trained(queries):
     """A public model of one domain."""
-    return GLASS("paper", epochs=1).fit(queries)
+    return GLASS("paper", encoder="numeric", epochs=1).fit(queries)
 
 
 @pytest.fixture(scope="module")

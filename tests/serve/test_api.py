@@ -181,7 +181,7 @@ def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring,
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=4, delta=1e-5)
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
-    GLASS("paper", epochs=1).fit(GLASS.load(model).references_.graphs).save(tmp_path / "trained")
+    GLASS("paper", encoder="numeric", epochs=1).fit(GLASS.load(model).references_.graphs).save(tmp_path / "trained")
     model = tmp_path / "trained"
     release(private, model=GLASS.load(model), ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
     with TestClient(create_app(Service(model, summary=tmp_path / "summary"), limits=limits)) as client:
@@ -206,7 +206,7 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
     from graphglass.privacy.summary_detector import SummaryDetector
 
     public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
-    model = GLASS("paper", epochs=1).fit(public)
+    model = GLASS("paper", encoder="numeric", epochs=1).fit(public)
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=4, delta=1e-5)
     private = private[private.sizes > 3]  # a single node is the same graph everywhere

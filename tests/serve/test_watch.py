@@ -156,7 +156,7 @@ def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag)
     from graphglass.privacy.release.publish import release
     from graphglass.privacy.summary_detector import SummaryDetector
 
-    encoder = GLASS("paper", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
+    encoder = GLASS("paper", encoder="numeric", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=8, delta=1e-5)
     summary = release(mutag[60:100], model=encoder, ledger=ledger, dataset="site", epsilon=8)

@@ -47,8 +47,8 @@ class GLASS(PaperCodes, BaseEstimator):
         ``paper`` scores by the GLASS paper instead: a graph encoder is trained against frozen text anchors, and the
         distance between codes on the unit sphere decides. It needs ``graphglass[paper]``.
     encoder : str, optional
-        Paper only: the text encoder, see :func:`graphglass.load_encoder`. The paper's own is
-        ``Qwen/Qwen3-Embedding-0.6B``.
+        Paper only: the text encoder, see :func:`graphglass.load_encoder`. By default the paper's own
+        (``Qwen/Qwen3-Embedding-0.6B``) if its weights are here, else ``minilm`` if installed, else ``numeric``.
     slices : sequence of int, optional
         Paper only: prefix sizes of the codes.
     k : int, optional
@@ -65,6 +65,8 @@ class GLASS(PaperCodes, BaseEstimator):
         Paper only.
     prototypes : bool, optional
         Paper only: train with the prototype loss.
+    features : {"kept", "structure"}, optional
+        Paper only: whether transfer keeps the labels and attributes of every domain, or compares structure alone.
     device : str, optional
         Paper only: where the encoder is trained and run, such as ``cuda``.
     domain : str, default="graph"
@@ -118,6 +120,7 @@ class GLASS(PaperCodes, BaseEstimator):
         epochs: int | None = None,
         learning_rate: float | None = None,
         prototypes: bool | None = None,
+        features: str | None = None,
         device: str | None = None,
         domain: str = "graph",
         contamination: float = 0.1,
@@ -134,6 +137,7 @@ class GLASS(PaperCodes, BaseEstimator):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.prototypes = prototypes
+        self.features = features
         self.device = device
         self.domain = domain
         self.contamination = contamination
@@ -179,7 +183,9 @@ class GLASS(PaperCodes, BaseEstimator):
             self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
             if anomalies is not None:
                 raise InputError("Known anomalies need the default preset; leave out preset='paper'.")
-            references, structure_only = references_from(self._embedder(), domains)
+            references, structure_only = references_from(
+                self._embedder(), domains, keep_features=self._keeps_features()
+            )
             self._set_references(references, structure_only=structure_only)
             return self
         self.embedder_, self.training_hashes_ = None, frozenset()
@@ -281,21 +287,24 @@ class GLASS(PaperCodes, BaseEstimator):
         return moved
 
     def for_any_domain(self) -> Self:
-        """A detector with the same references that compares by structure alone, so that it scores graphs of any domain.
+        """A detector with the same references that scores graphs of any domain: zero-shot transfer.
 
-        This is zero-shot transfer: labels and attributes, which mean something else in another domain, are ignored.
+        Labels and attributes, which mean something else in another domain, are ignored; the paper preset keeps them in
+        its public columns unless ``features="structure"``.
         """
         references: ProfiledGraphs = self._fitted("references_")
         self._refuse_if_large()
         moved = type(self)(**self.get_params())
         moved.embedder_ = None if self.embedder_ is None else self.embedder_.for_any_domain()
         moved.training_hashes_ = self.training_hashes_
-        moved._set_references(moved._measure(references.graphs.structure_only()), structure_only=True)
+        graphs = references.graphs if moved._keeps_features() else references.graphs.structure_only()
+        moved._set_references(moved._measure(graphs), structure_only=True)
         return moved
 
     def add_references(self, graphs: Any) -> Self:
         """Add trusted normal graphs to the references (few-shot calibration)."""
-        added = self._queries(graphs)
+        added = self._queries(graphs, trusted=True)
+        added = added.structure_only() if self.scorer_.structure_only else added
         self._refuse_if_large()
         if self.anomalies_ is not None:
             clash = next(iter(equal_graphs(added.graphs, self.anomalies_.graphs)), None)
@@ -452,11 +461,20 @@ class GLASS(PaperCodes, BaseEstimator):
         embedder = self.embedder_.for_any_domain() if structure_only else self.embedder_
         return embedder.embed(graphs, progress=self.verbose)
 
-    def _queries(self, graphs: Any) -> ProfiledGraphs:
+    def _keeps_features(self) -> bool:
+        settings = self.settings()
+        return settings is not None and settings.features == "kept"
+
+    def _queries(self, graphs: Any, *, trusted: bool = False) -> ProfiledGraphs:
         scorer: ReferenceScorer = self._fitted("scorer_")
         queries = graph_set(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
+        if self.embedder_ is not None and scorer.structure_only:
+            # Transfer: the prompts name the regime, and the public columns hold the features of every domain.
+            queries = queries.without_labels() if self._keeps_features() else scorer.accept(queries)
+            embedder = self.embedder_.for_any_domain().for_transfer(trusted=trusted)
+            return embedder.embed(queries, progress=self.verbose)
         return self._measure(scorer.accept(queries), structure_only=scorer.structure_only)
 
     def _fitted(self, name: str) -> Any:

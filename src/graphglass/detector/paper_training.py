@@ -76,14 +76,23 @@ def train_embedder(
             trained = train_domains(parts, config, **options)
         else:
             trained = train(domains.graphs, domains.profile, domains.anchors, config, **options)
-    return Embedder(text, trained, trained.schema, trained.slices, domain)
+    return Embedder(text, trained, trained.schema, trained.slices, domain, settings.device)
 
 
-def references_from(embedder: Embedder, domains: Domain | dict[str, Domain]) -> tuple[ProfiledGraphs, bool]:
-    """The training graphs as references, and whether they are compared by structure alone."""
+def references_from(
+    embedder: Embedder, domains: Domain | dict[str, Domain], *, keep_features: bool
+) -> tuple[ProfiledGraphs, bool]:
+    """The training graphs as references, and whether queries may come from any domain."""
     if not isinstance(domains, dict):
         return embedder.embed_profiled(domains.graphs, domains.profile, domains.anchors), False
     pooled = union({name: part.graphs for name, part in domains.items()})
     structure = join_profiles([part.profile for part in domains.values()])
-    anchors = np.concatenate([part.anchors for part in domains.values()])
-    return embedder.for_any_domain().embed_profiled(pooled, structure, anchors), True
+    if not keep_features:
+        anchors = np.concatenate([part.anchors for part in domains.values()])
+        return embedder.for_any_domain().embed_profiled(pooled, structure, anchors), True
+    codes = [
+        embedder.for_domain(part.graphs).codes(part.graphs, part.profile, part.anchors) for part in domains.values()
+    ]
+    return ProfiledGraphs(
+        pooled, structure, {name: np.concatenate([p[name] for p in codes]) for name in codes[0]}
+    ), True

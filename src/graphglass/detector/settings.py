@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from graphglass.errors import ParameterError
 
 SCORERS = ("reliability", "fixed")
 PRESETS = ("default", "paper")
+FEATURES = ("kept", "structure")
+
+
+def _preferred_encoder() -> str:
+    from graphglass.embedding.encoders.catalogue import preferred_encoder
+
+    return preferred_encoder()
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,8 @@ class PaperSettings:
     Attributes
     ----------
     encoder : str
-        Text encoder name, directory or endpoint (see :func:`graphglass.load_encoder`).
+        Text encoder name, directory or endpoint (see :func:`graphglass.load_encoder`); by default a language encoder if
+        one is installed (:func:`graphglass.embedding.encoders.catalogue.preferred_encoder`).
     slices : tuple of int
         Matryoshka prefix sizes shared by graph and text codes.
     k : int
@@ -34,11 +42,13 @@ class PaperSettings:
     learning_rate : float
     prototypes : bool
         Train with the prototype loss (eq:proto_loss).
+    features : {"kept", "structure"}
+        What transfer reads: the labels and attributes of every domain in the public columns, or structure alone.
     device : str
         Where the encoder is trained and run, such as ``cpu`` or ``cuda``.
     """
 
-    encoder: str = "numeric"
+    encoder: str = field(default_factory=_preferred_encoder)
     slices: tuple[int, ...] = (64, 128, 256, 512)
     k: int = 5
     scorer: str = "reliability"
@@ -47,11 +57,14 @@ class PaperSettings:
     epochs: int = 150
     learning_rate: float = 5e-5
     prototypes: bool = True
+    features: str = "kept"
     device: str = "cpu"
 
     def __post_init__(self) -> None:
         if self.scorer not in SCORERS:
             raise ParameterError("GLASS", "scorer", f"one of {', '.join(SCORERS)}", self.scorer)
+        if self.features not in FEATURES:
+            raise ParameterError("GLASS", "features", f"one of {', '.join(FEATURES)}", self.features)
         if not isinstance(self.k, int) or self.k < 1:
             raise ParameterError("GLASS", "k", "a positive integer", self.k)
         if not self.slices or any(not isinstance(size, int) or size < 2 for size in self.slices):
@@ -71,4 +84,4 @@ def resolve(preset: str, choices: dict[str, Any]) -> PaperSettings | None:
         return None
     if "slices" in chosen:
         chosen["slices"] = tuple(chosen["slices"])
-    return replace(PaperSettings(), **chosen)
+    return PaperSettings(**chosen)

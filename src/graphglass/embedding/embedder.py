@@ -115,6 +115,12 @@ class Embedder:
         context = PromptContext(domain, phase, self.context.style, source_domain, trusted_normal, instruction)
         return replace(self, domain=domain, context=context)
 
+    def for_transfer(self, *, trusted: bool) -> Embedder:
+        """Prompts of another domain's graphs: queries, or with ``trusted`` normal graphs that someone vouches for."""
+        if trusted:
+            return self.in_regime("few-shot-reference", trusted_normal=True)
+        return self.in_regime("zero-shot-query", source_domain=self.domain)
+
     def for_domain(self, references: GraphSet) -> Embedder:
         """The same encoders for graphs like these references.
 
