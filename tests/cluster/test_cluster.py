@@ -293,7 +293,7 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
     assert "bad.parquet is not a readable Parquet file" in result.output
     with pytest.raises(InputError, match="name a directory with -o"):
         CliRunner().invoke(app, [*command, *cluster], catch_exceptions=False)
-    with pytest.raises(InputError, match="Several files are described with --cluster"):
+    with pytest.raises(InputError, match="Several files need --cluster"):
         CliRunner().invoke(app, command, catch_exceptions=False)
     monkeypatch.setattr("graphglass.cluster.connection._SECONDS", 1)
     with pytest.raises(ClusterError, match="No scheduler answers"):
