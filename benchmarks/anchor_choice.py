@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphglass.bench.metrics import auroc
+from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import split
 from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached
 from graphglass.embedding.encoders.text_encoder import load_encoder
