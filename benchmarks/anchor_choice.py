@@ -61,7 +61,7 @@ def main() -> None:
             runs = []
             for part in splits:
                 similarities, _ = nearest(rows[part.test], rows[part.references], K)
-                runs.append(auroc(mean_distance(similarities), part.anomalous))
+                runs.append(evaluate(mean_distance(similarities), part.anomalous)["auroc"])
             table[f"{name}/{style}"][dataset] = round(float(np.mean(runs)), 2)
             print(f"{dataset:15} {name:8} {style:7} {np.mean(runs):6.2f} ± {np.std(runs, ddof=1):.2f}", flush=True)
 
