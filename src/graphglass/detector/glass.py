@@ -145,6 +145,7 @@ class GLASS(PaperCodes, BaseEstimator):
         self.verbose = verbose
 
     anomalies_: ProfiledGraphs | None
+    _map: tuple[ReferenceScorer, ReferenceMap]
 
     # Fitting
 
@@ -256,7 +257,9 @@ class GLASS(PaperCodes, BaseEstimator):
     def map_positions(self, graphs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2)."""
         queries = self._queries(graphs)
-        plane = ReferenceMap.fit(self.scorer_, self.references_)
+        if not hasattr(self, "_map") or self._map[0] is not self.scorer_:  # kept: a service asks for every graph
+            self._map = self.scorer_, ReferenceMap.fit(self.scorer_, self.references_)
+        plane = self._map[1]
         return plane.references, plane.place(self.scorer_.fused_distances(queries))
 
     # References
