@@ -21,6 +21,7 @@ from graphglass.detector.paper_training import prepare, references_from
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.reference_sets import equal_graphs, graph_set, union, with_new_ids
+from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.detector.saved_form import load_detector, save_detector
 from graphglass.detector.settings import PaperSettings, resolve
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
@@ -189,7 +190,7 @@ class GLASS(PaperCodes, BaseEstimator):
             )
             self._set_references(references, structure_only=structure_only)
             return self
-        self.embedder_, self.training_hashes_ = None, frozenset()
+        self.embedder_, self.training_hashes_ = None, SaltedHashes()
         several = isinstance(graphs, Mapping)
         normals = graphs
         if not isinstance(graphs, ProfiledGraphs):
