@@ -69,8 +69,7 @@ def measure(
             summarised, epsilon=epsilon, seed=zlib.crc32(f"{place}|{name}|{epsilon:g}".encode()), delta=DELTA,
             draws=1 if math.isinf(epsilon) else DRAWS,
         )  # fmt: skip
-        sigma = max(draws.sigma, 1e-6)  # the logarithm needs a floor without noise too
-        scores = [sum(features.contributions(asked, mean, sigma).values()) for mean in draws.means]
+        scores = [sum(features.contributions(asked, mean, draws.sigma).values()) for mean in draws.means]
         title = "no noise" if math.isinf(epsilon) else f"eps={epsilon:g}"
         found[f"{name} {title}"] = averaged(np.array(scores), anomalous)
         if math.isinf(epsilon):
