@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphglass.bench.metrics import auroc
+from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import split
 from graphglass.embedding.encoders.embedding_cache import EmbeddingCache, encode_cached
 from graphglass.embedding.encoders.text_encoder import load_encoder
@@ -61,7 +61,7 @@ def main() -> None:
             runs = []
             for part in splits:
                 similarities, _ = nearest(rows[part.test], rows[part.references], K)
-                runs.append(auroc(mean_distance(similarities), part.anomalous))
+                runs.append(evaluate(mean_distance(similarities), part.anomalous)["auroc"])
             table[f"{name}/{style}"][dataset] = round(float(np.mean(runs)), 2)
             print(f"{dataset:15} {name:8} {style:7} {np.mean(runs):6.2f} ± {np.std(runs, ddof=1):.2f}", flush=True)
 

@@ -23,14 +23,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from graphglass.baselines.node_batches import Batch, Inputs
 from sklearn.metrics import roc_auc_score
 
 from graphglass.baselines import CVTGAD, SIGNET
-from graphglass.baselines.contrast import info_nce
-from graphglass.baselines.cvtgad import CVTGADNetwork
 from graphglass.baselines.deep import DeepDetector
-from graphglass.baselines.signet import SIGNETNetwork
+from graphglass.baselines.node_inputs import graph_batch
 from graphglass.bench.methods import factory
 from graphglass.bench.protocols import split
 from graphglass.graphs.graph_set import GraphSet
@@ -116,9 +113,9 @@ def batch_mates(method: str, graphs: GraphSet, seeds: int = 3) -> dict[str, Any]
         parts = split(graphs.labels, "minority", seed)
         test = graphs[parts.test]
         detector = (SIGNET if method == "signet" else CVTGAD)(random_state=seed).fit(graphs[parts.references])
-        batch = Inputs(test, detector.schema_).batch(np.arange(len(test)))
+        batch = graph_batch(test, detector.schema_)
         with torch.no_grad():
-            scores = original_scores(detector.network_, batch)
+            scores = detector.network_.scores_together([batch])
         together.append(100 * roc_auc_score(parts.anomalous, scores))
         alone.append(100 * roc_auc_score(parts.anomalous, detector.decision_function(test)))
     return {
@@ -127,17 +124,6 @@ def batch_mates(method: str, graphs: GraphSet, seeds: int = 3) -> dict[str, Any]
         "auroc_against_test_batch": round(float(np.mean(together)), 1),
         "auroc_against_references": round(float(np.mean(alone)), 1),
     }
-
-
-def original_scores(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
-    """The papers' scores: InfoNCE with the other test graphs as negatives (and in CVTGAD's attention)."""
-    if isinstance(network, SIGNETNetwork):
-        return info_nce(*network.views(batch), network.temperature)
-    assert isinstance(network, CVTGADNetwork)
-    one, two = network.graph_attention.graphs(network.views(batch)[1])
-    errors = network.errors(batch)
-    errors[:, 1] = info_nce(one, two, network.temperature)
-    return ((errors - network.statistics[0]) / network.statistics[1]).sum(dim=1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which kinds of planted anomalies the default's training-free channels hear, and what their newest parts add.
+"""Which kinds of planted anomalies the default finds.
 
     python benchmarks/planted.py --out results/quality/planted.json
 
@@ -20,12 +20,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from graphglass import read_graphs
-from graphglass.bench.metrics import auroc
-from graphglass.channels.default_channels import default_weights, training_free_channels
-from graphglass.channels.fusion import fit_fusion
-from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.structure.profile import profile
+from graphglass import GLASS, read_graphs
+from graphglass.bench.metrics import evaluate
 
 SHAPES: dict[str, Callable[[int, int], nx.Graph]] = {
     "tree": lambda n, seed: nx.random_labeled_tree(n, seed=seed),
@@ -144,40 +140,20 @@ KINDS: dict[str, tuple[str, Change]] = {
 }
 
 
-def evidence(graphs: list[nx.Graph]) -> ProfiledGraphs:
-    read = read_graphs(graphs)
-    return ProfiledGraphs(read, profile(read), {})
-
-
 def measure() -> dict[str, dict[str, float]]:
-    """AUROC by kind of anomaly under the default, without the attribute channel, and with bounded channels."""
+    """AUROC of the default by kind of anomaly and number of references."""
     found: dict[str, dict[str, list[float]]] = {}
     for shape, count, (attributes, labels) in itertools.product(SHAPES, REFERENCES, FEATURES):
         rng = np.random.default_rng(7)
-        references = evidence([normal(shape, attributes, labels, rng) for _ in range(count)])
-        channels = training_free_channels()
-        for channel in channels:
-            channel.fit(references)
-        left_out = {channel.name: channel.leave_one_out() for channel in channels}
-        weights = default_weights(channels)
-        rules = {
-            "default": fit_fusion(left_out, weights=weights, bounded=True, open_ended=left_out),
-            "without attribute values": fit_fusion(
-                left_out, weights={**weights, "attributes": 0.0}, bounded=True, open_ended=left_out
-            ),
-            "bounded": fit_fusion(left_out, weights=weights, bounded=True),
-        }
+        detector = GLASS().fit(read_graphs([normal(shape, attributes, labels, rng) for _ in range(count)]))
         tested = [normal(shape, attributes, labels, rng) for _ in range(TESTED)]
         for kind, (needs, change) in KINDS.items():
             if (needs == "attributes" and not attributes) or (needs == "labels" and not labels):
                 continue
             changed = [change(normal(shape, attributes, labels, rng), rng) for _ in range(TESTED)]
-            queries = evidence([*tested, *changed])
-            distances = {channel.name: channel.distances(queries)[0] for channel in channels}
-            for name, rule in rules.items():
-                score = np.sum(list(rule.contributions(distances).values()), axis=0)
-                values = found.setdefault(kind, {}).setdefault(name, [])
-                values.append(auroc(score, np.arange(len(queries)) >= TESTED))
+            scores = detector.decision_function(read_graphs([*tested, *changed]))
+            values = found.setdefault(kind, {}).setdefault(f"{count} references", [])
+            values.append(evaluate(scores, np.arange(2 * TESTED) >= TESTED)["auroc"])
         print(shape, count, attributes, labels, flush=True)
     return {kind: {name: round(float(np.mean(values)), 1) for name, values in found[kind].items()} for kind in KINDS}
 

@@ -32,12 +32,13 @@ from graphglass.channels.patterns import pattern_channel as wl
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.channels.tables import table_channel as tables
 from graphglass.cluster import connect, score_parts
-from graphglass.cluster.part_work import model_digest, score_columns
+from graphglass.cluster.part_work import score_columns
 from graphglass.detector.large_references import index_references
 from graphglass.detector.reference_scorer import build_channels
 from graphglass.embedding.embedder import text_anchors
 from graphglass.sphere.neighbours import nearest_in_shards
 from graphglass.sphere.reference_index import ReferenceIndex
+from graphglass.storage.load import artifact_digest
 from graphglass.structure.profile import profile
 from scale_graphs import molecules, part, write_part
 
@@ -164,7 +165,7 @@ def busy():
 def warm_up(client, place):
     """Every worker loads the model and its compiled code."""
     model, part = str(place.model), place.parts(0, 1, 100)[0]
-    client.run(lambda: score_columns(read_graphs(part, cache=False), model, model_digest(model)))
+    client.run(lambda: score_columns(read_graphs(part, cache=False), model, artifact_digest(model)))
 
 
 def measure_graphs(place, records, most):

@@ -116,3 +116,27 @@ def test_json_blocks_are_graphs(tmp_path):
         path.write_text(json.dumps(json.loads(body)) + "\n")
         assert len(read_graphs(path)) == 1
     assert len(concatenate([read_graphs(tmp_path / "0.jsonl")])) == 1
+
+
+# The order in which data passes through the packages.
+ORDER = ("graphs", "structure", "embedding", "channels", "detector", "privacy", "bench", "serve", "cli")
+
+
+def walks():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    found = re.findall(r"^- \*\*(.+?)\*\*: (.+)$", text, re.MULTILINE)
+    return [pytest.param(re.findall(r"`([\w.]+)`", line), id=name) for name, line in found]
+
+
+@pytest.mark.parametrize("modules", walks())
+def test_walks_name_real_modules_and_never_turn_back(modules):
+    assert len(modules) > 5
+    for module in modules:
+        assert importlib.util.find_spec(f"graphglass.{module}") is not None, module
+    places = [ORDER.index(module.partition(".")[0]) for module in modules]
+    assert places == sorted(places)
+
+
+def test_the_six_walks_are_there():
+    names = {parameter.id for parameter in walks()}
+    assert names >= {"fit", "score", "explain", "private release", "bench single", "serve"}

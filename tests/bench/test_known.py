@@ -24,8 +24,12 @@ class Seeing:
     def __init__(self, shown: list[Any]) -> None:
         self.shown = shown
 
-    def fit(self, graphs: GraphSet, anomalies: GraphSet | None = None) -> Self:
-        self.shown.append((graphs, anomalies))
+    def fit(self, graphs: GraphSet) -> Self:
+        self.shown.append(graphs)
+        return self
+
+    def add_anomalies(self, graphs: GraphSet) -> Self:
+        self.shown.append(graphs)
         return self
 
     def decision_function(self, graphs: GraphSet) -> np.ndarray:
@@ -42,19 +46,32 @@ def test_known_anomalies_are_nested_and_never_tested(data: Any, monkeypatch: pyt
         "references": 24, "test_normal": 6, "test_anomalous": 5,
     }  # fmt: skip
     assert list(outcome.variants) == [str(m) for m in KNOWN]
-    fits, queries = shown[::2], shown[1::2]
-    assert fits[0][1] is None
-    hashes = [marked.content_hashes() for _, marked in fits[1:]]
-    assert hashes[0] == hashes[1][:1]
-    assert hashes[1] == hashes[2] == hashes[3]
+    normals, tested, one, _, four, *queries = shown
+    assert [len(part) for part in (normals, one, four)] == [24, 1, 4]  # nothing is added for m = 20 and 100
+    known_hashes = [*one.content_hashes(), *four.content_hashes()]
     graphs = data.get("MUTAG")
     odd = {digest for digest, label in zip(graphs.content_hashes(), graphs.labels, strict=True) if label == 0}
-    assert set(hashes[1]) <= odd
-    assert all(asked.content_hashes() == queries[0].content_hashes() for asked in queries)
-    assert not set(hashes[1]) & set(queries[0].content_hashes())
-    normals, marked = fits[1]
-    assert not set(normals.ids) & set(marked.ids)
-    assert marked.labels is None
+    assert set(known_hashes) <= odd
+    assert all(asked.content_hashes() == tested.content_hashes() for asked in queries)
+    assert not set(known_hashes) & set(tested.content_hashes())
+    assert len({*normals.ids, *one.ids, *four.ids}) == 29
+    assert one.labels is None
+
+
+def test_adding_anomalies_equals_fitting_with_them(data: Any) -> None:
+    from graphglass import GLASS
+
+    graphs = data.get("MUTAG").without_labels()
+    normals, odd, queries = graphs[10:30], graphs[:5], graphs[30:]
+    grown = GLASS().fit(normals).add_anomalies(odd[:2]).add_anomalies(odd[2:])
+    at_once = GLASS().fit(normals, anomalies=odd)
+    np.testing.assert_array_equal(grown.decision_function(queries), at_once.decision_function(queries))
+
+
+def test_known_anomalies_raise_the_score_of_their_kind(data: Any) -> None:
+    outcome = known_cell(data, "glass", {"dataset": "MUTAG", "direction": "minority", "seed": 0})
+    assert outcome.variants["5"]["auroc"] >= outcome.variants["0"]["auroc"] - 1
+    assert outcome.variants["100"] == outcome.variants["5"]  # there are no more
 
 
 def test_classifiers_table_and_figure(data: Any, tmp_path: Path) -> None:

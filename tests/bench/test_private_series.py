@@ -106,7 +106,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(data: Any, folder: Path, cache: Path) -> int:
     jobs = private_jobs(
-        data, ["IMDB-BINARY", "DD"], ["glass"], Splits(seeds=(0,)), sources=["mol"], encoders=SourceEncoders(cache)
+        data,
+        ["IMDB-BINARY", "DD"],
+        ["glass-paper"],
+        Splits(seeds=(0,)),
+        sources=["mol"],
+        encoders=SourceEncoders(cache),
     )
     results = Results.create(folder, Purpose("private", "minority"))
     return run_jobs(jobs, results, data, progress=False, isolate=False)
@@ -165,5 +170,23 @@ def test_embeddings_are_those_of_the_unadapted_source_model(data: Any, small: No
 
 
 def test_other_methods_are_refused(data: Any) -> None:
-    with pytest.raises(BenchError, match="no encoder to summarise with"):
+    with pytest.raises(BenchError, match="no private release"):
         private_jobs(data, ["DD"], ["size-knn"], Splits(seeds=(0,)))
+
+
+def test_releases_without_a_model_are_measured_beside_the_detector(data: Any, tmp_path: Path) -> None:
+    jobs = private_jobs(data, ["IMDB-BINARY", "DD"], ["glass"], Splits(seeds=(0,)), sources=["mol"])
+    results = Results.create(tmp_path / "r", Purpose("private", "minority"))
+    assert run_jobs(jobs, results, data, progress=False, isolate=False) == 2
+    for record in results.records():
+        wanted = {"detector", "5-nn", "no noise", "eps=1", "eps=2", "eps=4", "eps=8"}
+        assert {f"{part} {name}" for part in ("n=128", "all") for name in wanted} == set(record["variants"])
+        assert record["metrics"]["auroc"] == record["variants"]["n=128 eps=4"]["auroc"]
+    (table,) = tables(str(tmp_path / "r"))
+    assert "public sketch without a model" in table.title
+    assert len(table.rows) == 6
+    (short,) = short_tables(tmp_path / "r")
+    assert [row.name for row in short.rows] == [
+        "mean of 2 settings, 128 references",
+        "mean of 2 settings, all references",
+    ]

@@ -110,3 +110,20 @@ def visit(chromium):
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+@pytest.fixture
+def serious_findings():
+    """A function that checks a page with axe and lists what is serious or worse."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def check(page):
+        found = Axe().run(page).response["violations"]
+        return [
+            (item["id"], item["help"], node["target"])
+            for item in found
+            if item["impact"] in ("serious", "critical")
+            for node in item["nodes"][:3]
+        ]
+
+    return check

@@ -1,5 +1,8 @@
 """What a person does with the inspector, in a real browser."""
 
+import csv
+import io
+import json
 import re
 
 import pytest
@@ -35,13 +38,20 @@ def _rank(page, text):
     expect(page.locator("#rows tr").first).to_be_visible()
 
 
+def _open(page, name):
+    page.locator(f'#rows tr[data-id="{name}"]').click()
+    _explained(page, name)
+
+
 def test_load_sort_open_and_trust(inspector, visit, tmp_path):
     page = visit(inspector)
     expect(page.locator("#model")).to_contain_text(COUNTED)
+    expect(page.locator("#empty")).to_be_visible()
     (tmp_path / "queries.smi").write_text(QUERIES)
     page.locator("#file").set_input_files(tmp_path / "queries.smi")
     expect(page.locator("#rows tr")).to_have_count(5)
-    expect(page.locator("#left-out")).to_contain_text("1 left out")
+    expect(page.locator("#empty")).to_be_hidden()
+    expect(page.locator("#left-out")).to_contain_text("1 could not be read")
     expect(page.locator("#left-out li")).to_contain_text("torn")
     scores = [float(text.replace("−", "-")) for text in _column(page, "score")]
     assert scores == sorted(scores, reverse=True)
@@ -52,12 +62,15 @@ def test_load_sort_open_and_trust(inspector, visit, tmp_path):
     assert [int(text) for text in _column(page, "nodes")] == [4, 7, 14, 15, 16]
     expect(page.locator("th.nodes")).to_have_attribute("aria-sort", "ascending")
 
-    page.locator('#rows tr[data-id="caffeine"]').click()
-    _explained(page, "caffeine")
+    _open(page, "caffeine")
     expect(page.locator("#pictures figure")).to_have_count(4)
-    assert page.locator("#pictures figure").first.locator("circle:not(.under)").count() == 14
-    assert page.locator("#pictures circle.hot").count() > 0
-    assert page.locator("#bars .bar").count() >= 8
+    first = page.locator("#pictures figure").first
+    assert first.locator("circle.touch").count() == 14
+    assert first.locator("text.atom").count() == 6  # four N, two O
+    assert first.locator(".halo.hot").count() > 0
+    expect(page.locator("#pictures figcaption").nth(1)).to_contain_text("similarity: ")
+    shares = [float(text.rstrip("%")) for text in page.locator("#bars output").all_inner_texts()]
+    assert 95 <= sum(shares) <= 105
     assert page.locator("#map .reference").count() == 24
     assert page.locator("#fields li").count() >= 1
 
@@ -70,10 +83,102 @@ def test_load_sort_open_and_trust(inspector, visit, tmp_path):
     expect(page.locator('#rows tr[data-id="caffeine"]')).to_contain_text("trusted normal")
     expect(page.locator("#map .reference")).to_have_count(25)
 
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Undo: trusted normal").click()
     expect(page.locator("#model")).to_contain_text(COUNTED)
     expect(page.get_by_role("button", name="Mark as trusted normal")).to_be_enabled()
     assert _score(page, "caffeine") == pytest.approx(before, abs=1e-4)
+
+
+def test_an_anomaly_is_marked_shown_and_taken_back(inspector, visit):
+    page = visit(inspector, expected="422")
+    _rank(page, QUERIES)
+    before = _score(page, "phenol")
+    _open(page, "phenol")
+    page.get_by_role("button", name="Mark as anomaly").click()
+    expect(page.locator("#message")).to_contain_text("equal a normal reference")  # phenol is one
+    _open(page, "pyrene")
+    page.get_by_role("button", name="Mark as anomaly").click()
+    expect(page.locator("#model")).to_contain_text("1 known anomaly")
+    expect(page.locator('#rows tr[data-id="pyrene"] td.flagged')).to_have_text("anomaly")
+    expect(page.locator("#map .known")).to_have_count(1)
+    expect(page.locator("#pictures figcaption").nth(1)).to_contain_text("known anomaly pyrene")
+    expect(page.get_by_role("button", name="Mark as trusted normal")).to_be_disabled()
+    assert page.locator("#rows td.change").count() == 5
+    page.locator("#show").select_option("marked")
+    assert _column(page, "id") == ["pyrene"]
+    page.locator("#show").select_option("all")
+    page.get_by_role("button", name="Undo: anomaly").click()
+    expect(page.locator("#model")).not_to_contain_text("known anomaly")
+    expect(page.get_by_role("button", name="Mark as anomaly")).to_be_enabled()
+    assert _score(page, "phenol") == pytest.approx(before, abs=1e-4)
+
+
+def test_the_example_ranks_changed_references_first(inspector, visit):
+    page = visit(inspector)
+    page.get_by_role("button", name="Try an example").click()
+    expect(page.locator("#rows tr")).to_have_count(6)
+    assert {name.rpartition(" ")[2] for name in _column(page, "id")[:2]} == {"hub", "chain"}
+
+
+def test_threshold_filter_and_export(inspector, visit):
+    page = visit(inspector)
+    _rank(page, QUERIES + "CCO =HYPERLINK(0)\n")
+
+    def flagged():
+        return sum(text == "flagged" for text in _column(page, "flagged"))
+
+    some = flagged()
+    assert 0 < some < 6
+    expect(page.locator("#summary")).to_contain_text(f"{some} flagged")
+    line = page.locator("#histogram .grip").bounding_box()
+    chart = page.locator("#histogram svg").bounding_box()
+    page.mouse.move(line["x"] + line["width"] / 2, line["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(chart["x"] + 5, line["y"] + 20, steps=4)
+    page.mouse.up()
+    assert flagged() >= 5
+    assert float(page.locator("#alpha").input_value()) > 0.5
+    page.locator("#alpha").fill("0.05")
+    page.locator("#alpha").press("Enter")
+    assert flagged() == some
+    page.locator("#threshold").press("End")
+    assert flagged() == 0
+    page.locator("#alpha").fill("0.05")
+    page.locator("#alpha").press("Tab")
+
+    page.locator("#find").fill("PYR")
+    assert _column(page, "id") == ["pyrene"]
+    page.locator("#find").fill("nothing like it")
+    expect(page.locator("#none")).to_be_visible()
+    page.locator("#find").fill("")
+    page.locator("#show").select_option("flagged")
+    expect(page.locator("#rows tr")).to_have_count(some)
+    page.locator("#show").select_option("all")
+
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save CSV").click()
+    rows = list(csv.DictReader(io.StringIO(saved.value.path().read_text())))
+    assert [row["id"] for row in rows if row["rank"] == "1"] == _column(page, "id")[:1]
+    assert len(rows) == 6
+    assert "'=HYPERLINK(0)" in {row["id"] for row in rows}
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save JSON").click()
+    assert {row["id"] for row in json.loads(saved.value.path().read_text())} >= {"pyrene", "=HYPERLINK(0)"}
+
+
+def test_a_link_opens_the_same_graph(inspector, visit):
+    page = visit(inspector)
+    _rank(page, QUERIES)
+    _open(page, "pyrene")
+    link = page.url
+    assert "graph=pyrene" in link
+    other = visit(inspector)
+    other.goto(link)
+    other.reload()
+    _explained(other, "pyrene")
+    expect(other.locator("#rows tr")).to_have_count(5)
+    other.evaluate("() => { location.hash = '#graph=absent'; }")
+    expect(other.locator("#message")).to_contain_text("absent")
 
 
 def test_keyboard_alone(inspector, visit):
@@ -83,16 +188,13 @@ def test_keyboard_alone(inspector, visit):
     page.keyboard.press("Tab")
     expect(page.locator("#text")).to_be_focused()
     page.keyboard.insert_text(QUERIES)
-    for _ in range(5):  # the formats, the format, the level, the file, the button
+    for _ in range(5):  # the formats, the format, the file, the example, the button
         page.keyboard.press("Tab")
     expect(page.locator("#score")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#rows tr")).to_have_count(5)
 
-    page.locator("#score").focus()
-    page.keyboard.press("Tab")  # what was left out
-    page.keyboard.press("Tab")
-    expect(page.locator("th.rank button")).to_be_focused()
+    page.locator("th.rank button").focus()
     page.keyboard.press("Enter")
     expect(page.locator("th.rank")).to_have_attribute("aria-sort", "descending")
     expect(page.locator("th.rank button")).to_be_focused()
@@ -136,40 +238,43 @@ def test_phone_width_dark(inspector, visit):
     [
         ("0 1\n1 2\n2 0\n\na b\nb c\n", ["graph 1", "graph 2"]),
         ("graph_id,source,target\nx,0,1\nx,1,2\ny,0,1\n", ["x", "y"]),
+        ("name,smiles\nethanol,CCO\nbad,C((\noctane,CCCCCCCC\n", ["ethanol", "octane"]),
         ('{"id": "p", "nodes": 3, "edges": [[0, 1], [1, 2]]}\n{"id": "q", "nodes": 2, "edges": [[0, 1]]}', ["p", "q"]),
-        ('[{"nodes": 3,\n "edges": [[0, 1]]}]', ["graph 1"]),
-        ("CCO same\nCCCCCCN same", ["same", "same (2)"]),
+        ('[{"nodes": 3,\n "edges": [[0, 1]]}]', ["graph-0"]),
     ],
 )
 def test_formats(any_domain, visit, text, names):
     page = visit(any_domain)
     _rank(page, text)
     assert sorted(_column(page, "id")) == names
-    page.locator(f'#rows tr[data-id="{names[-1]}"]').click()
-    _explained(page, names[-1])
+    _open(page, names[-1])
     row = page.locator(f'#rows tr[data-id="{names[-1]}"]')
     nodes = int(row.locator("td.nodes").inner_text())
-    assert page.locator("#pictures figure").first.locator("circle:not(.under)").count() == nodes
+    assert page.locator("#pictures figure").first.locator("circle.node, circle.touch").count() == nodes
 
 
-def test_a_dropped_file_and_a_refusal(inspector, visit):
+def test_a_dropped_file_and_an_error_that_clears_the_ranking(inspector, visit):
     page = visit(inspector, expected="422")
     expect(page.locator("#model")).to_contain_text(COUNTED)
     page.evaluate(
         """() => {
           const moved = new DataTransfer();
-          moved.items.add(new File(["CCO ethanol\\nCCCCCCCC octane\\n"], "dropped.smi"));
+          moved.items.add(new File(["smiles,name\\nCCO,ethanol\\nCCCCCCCC,octane\\n"], "dropped.csv"));
           document.getElementById("input").dispatchEvent(new DragEvent("drop", { dataTransfer: moved, bubbles: true }));
         }"""
     )
     expect(page.locator("#rows tr")).to_have_count(2)
+    page.locator("#rows tr").first.click()
+    expect(page.locator("#verdict")).to_contain_text("Score")
     page.locator("#text").fill("0 1\n1 2\n")
-    page.locator("#format").select_option("auto")
     page.get_by_role("button", name="Rank", exact=True).click()
     expect(page.locator("#message")).to_contain_text("must carry what the references carry")
+    for part in ("#ranking", "#detail"):
+        expect(page.locator(part)).to_be_hidden()
+    expect(page.locator("#empty")).to_be_visible()
     page.locator("#text").fill("  ")
     page.get_by_role("button", name="Rank", exact=True).click()
-    expect(page.locator("#message")).to_contain_text("Paste or open some graphs first")
+    expect(page.locator("#message")).to_contain_text("nothing to read")
 
 
 def test_a_token_is_asked_for(guarded, visit):
@@ -182,3 +287,15 @@ def test_a_token_is_asked_for(guarded, visit):
     page.get_by_role("link", name="API").click()
     expect(page.locator("h1")).to_contain_text("GraphGlass")
     expect(page.get_by_role("heading", name="POST /v1/score")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(inspector, visit, serious_findings, scheme):
+    page = visit(inspector, color_scheme=scheme)
+    expect(page.locator("#model")).to_contain_text(COUNTED)
+    assert serious_findings(page) == []
+    _rank(page, QUERIES)
+    _open(page, "caffeine")
+    assert serious_findings(page) == []
+    page.goto(f"{inspector}docs")
+    assert serious_findings(page) == []

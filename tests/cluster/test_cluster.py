@@ -72,6 +72,19 @@ def test_a_rerun_skips_finished_parts_and_redoes_changed_ones(client, place, tmp
     assert len(list(tmp_path.iterdir())) == 6
 
 
+def test_damaged_rows_under_an_intact_footer_are_computed_again(client, place, tmp_path):
+    score_parts(client, place / "model", [place / "parts"], tmp_path)
+    path = tmp_path / "part-1.parquet"
+    whole = path.read_bytes()
+    wanted = pq.read_table(path)["score"].to_numpy()
+    place_of_rows = whole.index(wanted.tobytes()[:16])  # plain doubles in the middle of the file
+    path.write_bytes(whole[:place_of_rows] + bytes(16) + whole[place_of_rows + 16 :])
+    assert pq.read_schema(path).metadata == pq.read_schema(tmp_path / "part-1.parquet").metadata
+    outcomes = score_parts(client, place / "model", [place / "parts"], tmp_path)
+    assert [outcome.skipped for outcome in outcomes] == [True, False, True, True, True, True]
+    assert np.array_equal(pq.read_table(path)["score"].to_numpy(), wanted)
+
+
 def test_a_killed_worker_loses_and_duplicates_nothing(client, place, mutag, tmp_path):
     victim = next(iter(client.run(os.getpid).values()))
 
@@ -293,7 +306,7 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
     assert "bad.parquet is not a readable Parquet file" in result.output
     with pytest.raises(InputError, match="name a directory with -o"):
         CliRunner().invoke(app, [*command, *cluster], catch_exceptions=False)
-    with pytest.raises(InputError, match="Several files are described with --cluster"):
+    with pytest.raises(InputError, match="Several files need --cluster"):
         CliRunner().invoke(app, command, catch_exceptions=False)
     monkeypatch.setattr("graphglass.cluster.connection._SECONDS", 1)
     with pytest.raises(ClusterError, match="No scheduler answers"):

@@ -1,37 +1,70 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphglass.errors import GraphError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.layout import breadth_first, stress_layout
+from graphglass.graphs.layout import breadth_first, crossings, layout_graph
 
 
 def ring(size):
     return canonical_graph_set([size], range(size), [(i + 1) % size for i in range(size)])
 
 
+def edges_of(graph):
+    edges = graph.edge_list()
+    return np.stack([edges.sources, edges.targets], axis=1)
+
+
 def test_a_ring_is_drawn_as_a_circle():
-    places = stress_layout(ring(12))
+    places = layout_graph(ring(12))
     assert places.min() >= 0
     assert places.max() <= 1
     radii = np.linalg.norm(places - places.mean(axis=0), axis=1)
     assert radii.std() / radii.mean() < 0.05
 
 
-def test_neighbours_stand_closer_than_strangers():
-    path = canonical_graph_set([9], range(8), range(1, 9))
-    places = stress_layout(path)
+def test_neighbours_stand_closer_than_strangers_and_the_long_side_lies_flat():
+    places = layout_graph(canonical_graph_set([9], range(8), range(1, 9)))
     gaps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     assert gaps.max() < np.linalg.norm(places[0] - places[-1]) / 3
+    assert np.ptp(places[:, 0]) > 5 * np.ptp(places[:, 1])
 
 
-def test_components_and_single_nodes():
-    apart = canonical_graph_set([4], [0, 2], [1, 3])
-    places = stress_layout(apart)
-    assert len({tuple(np.round(place, 3)) for place in places}) == 4
-    assert stress_layout(canonical_graph_set([1], [], [])).tolist() == [[0.5, 0.5]]
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.integers(2, 60), st.randoms(use_true_random=False))
+def test_a_tree_has_no_crossing(size, random):
+    parents = [random.randrange(max(0, node - 4), node) for node in range(1, size)]
+    tree = canonical_graph_set([size], range(1, size), parents)
+    assert crossings(layout_graph(tree), edges_of(tree)) == 0
+
+
+def test_a_grid_has_no_crossing():
+    side = 7
+    down = [(row * side + column, (row + 1) * side + column) for row in range(side - 1) for column in range(side)]
+    along = [(row * side + column, row * side + column + 1) for row in range(side) for column in range(side - 1)]
+    grid = canonical_graph_set([side * side], *zip(*down, *along, strict=True))
+    assert crossings(layout_graph(grid), edges_of(grid)) == 0
+
+
+def test_crossings_are_counted():
+    square = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]])
+    assert crossings(square, np.array([[0, 1], [2, 3]])) == 1  # the diagonals
+    assert crossings(square, np.array([[0, 2], [1, 3]])) == 0
+    assert crossings(square, np.array([[0, 1], [1, 2], [2, 3]])) == 1  # edges that share a node do not cross
+
+
+def test_components_stand_apart_and_single_nodes_in_the_middle():
+    apart = canonical_graph_set([8], [0, 1, 2, 4, 5], [1, 2, 3, 5, 6])
+    places = layout_graph(apart)
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    assert gaps.min() > 0.1
+    assert crossings(places, edges_of(apart)) == 0
+    assert layout_graph(canonical_graph_set([1], [], [])).tolist() == [[0.5, 0.5]]
     with pytest.raises(GraphError, match="One graph is laid out at a time, found 2"):
-        stress_layout(canonical_graph_set([1, 1], [], []))
+        layout_graph(canonical_graph_set([1, 1], [], []))
 
 
 def test_breadth_first_visits_everything_once_and_nearest_first():

@@ -88,7 +88,9 @@ def test_scores_are_the_densities_of_the_blocks(molecules, ledger):
     np.testing.assert_allclose(sum(parts.values()), summary.scores(queries), rtol=1e-12)
     rows = SMALL(queries).reshape(10, -1, 8)[:, :, 4:6].reshape(10, -1)
     density = rows @ mean.reshape(-1, 8)[:, 4:6].ravel() * 6
-    np.testing.assert_allclose(parts["size"], -np.log(density + 10 * summary.sigma * math.sqrt(6)), atol=1e-6)
+    np.testing.assert_allclose(
+        parts["size"], -np.log(density + 10 * math.hypot(summary.sigma, 0.1 / 16) * math.sqrt(6)), atol=1e-6
+    )
 
 
 def test_strangers_score_higher(molecules, make_graphs, ledger):

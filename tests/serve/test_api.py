@@ -6,11 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from graphglass import GLASS, read_graphs
-from graphglass.errors import SchemaError
-from graphglass.graphs import GraphSet
-from graphglass.serve import schemas
 from graphglass.serve.app import create_app
-from graphglass.serve.request_graphs import read_request
 from graphglass.serve.service import Service
 
 
@@ -36,32 +32,6 @@ def test_a_bad_record_is_reported_and_the_rest_goes_on(client, ring):
     assert answer["rejected"][0]["position"] == 1
 
 
-def test_repeated_ids_are_told_apart(limits):
-    request = schemas.Graphs(smiles=[{"smiles": "CCO", "id": "x"}, "C(", {"smiles": "CCN", "id": "x"}, "CCC"])
-    graphs, rejected = read_request(request, limits)
-    assert graphs.ids == ("x", "x (2)", "CCC")
-    assert [item.position for item in rejected] == [1]
-
-
-def test_positions_count_over_the_whole_request(limits):
-    request = schemas.Graphs(graphs=[{"nodes": 2, "edges": []}], smiles=[{"smiles": "C((", "id": "torn"}])
-    _, rejected = read_request(request, limits)
-    assert [(item.position, item.id) for item in rejected] == [(1, "torn")]
-
-
-def test_records_and_molecules_are_joined_in_the_form_the_model_reads(limits):
-    request = schemas.Graphs(graphs=[{"id": "line-1", "nodes": 2, "edges": []}], smiles=["CCO"])
-    with pytest.raises(SchemaError, match="Send the kind its references are of"):
-        read_request(request, limits)
-    graphs, rejected = read_request(request, limits, GraphSet.structure_only)
-    assert (graphs.ids, rejected) == (("line-1", "CCO"), [])
-
-
-def test_names_stay_apart_even_from_names_like_ours(limits):
-    request = schemas.Graphs(smiles=[{"smiles": "C", "id": name} for name in ("x", "x", "x (2)", "x")])
-    assert read_request(request, limits)[0].ids == ("x", "x (3)", "x (2)", "x (4)")
-
-
 def test_molecules_need_a_model_of_molecules(client):
     answer = client.post("/v1/score", json={"smiles": ["CCO"]})
     assert answer.status_code == 422
@@ -73,12 +43,96 @@ def test_explain(client, ring):
     answer = client.post("/v1/explain", json={"graphs": [ring(9, "nine")], "neighbours": 2})
     assert answer.status_code == 200
     told = answer.json()
+    assert told["id"] == "nine"
     assert sum(told["contributions"].values()) == pytest.approx(told["score"])
+    assert sum(told["shares"].values()) == pytest.approx(100)
+    assert told["reasons"]
     assert len(told["neighbours"]) == 2
-    assert len(told["drawing"]["places"]) == 9
-    assert len(told["drawing"]["edges"]) == 9
+    assert all(0 <= value <= 1 for item in told["neighbours"] for value in item["families"].values())
+    assert (told["drawing"]["shown"], told["drawing"]["total"]) == (9, 9)
+    assert told["drawing"]["svg"].count('class="edge"') == 9
     assert len(told["place"]) == 2
     assert client.post("/v1/explain", json={"graphs": [ring(4), ring(5)]}).status_code == 422
+
+
+def test_wrong_methods_get_405(client):
+    for method, path in (
+        ("GET", "/v1/score"),
+        ("PUT", "/v1/score"),
+        ("POST", "/v1/model"),
+        ("DELETE", "/"),
+        ("POST", "/docs"),
+    ):
+        answer = client.request(method, path)
+        assert answer.status_code == 405, (method, path)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers["allow"]
+    assert client.get("/v1/nothing").status_code == 404
+
+
+def test_requests_in_which_nothing_can_be_scored_get_422(client):
+    for body, reason in (
+        ({}, "Send at least one"),
+        ({"graphs": []}, "Send at least one"),
+        ({"graphs": [{"nodes": -1}]}, "No graph of this request can be scored"),
+        ({"graphs": [{}]}, "has no 'nodes'"),
+        ({"smiles": ["C(("]}, "is not a SMILES string"),
+    ):
+        for path in ("/v1/score", "/v1/explain", "/v1/references"):
+            answer = client.post(path, json=body)
+            assert answer.status_code == 422, (path, body)
+            if path == "/v1/score":
+                assert reason in answer.json()["detail"]
+
+
+def test_one_bad_record_does_not_refuse_the_others(client, ring):
+    """Each would refuse the whole request if all were read as one set."""
+    wrong = [
+        {"id": "labelled", "nodes": [{"id": 0, "label": "C"}], "edges": []},
+        {"id": "attributes", "nodes": [{"id": 0, "attributes": {"q": 1.0}}], "edges": []},
+        {"id": "unicode", "nodes": [{"id": "\ud800"}], "edges": []},
+        {"id": "large", "nodes": 2001, "edges": []},
+    ]
+    records = [ring(5, "first"), *wrong, ring(6, "second")]
+    body = json.dumps({"graphs": records, "smiles": ["CCO"]}).encode()
+    answer = client.post("/v1/score", content=body, headers={"content-type": "application/json"}).json()
+    assert [row["id"] for row in answer["results"]] == ["first", "second"]
+    assert [item["id"] for item in answer["rejected"]] == ["labelled", "attributes", "unicode", "large", "CCO"]
+    assert [item["position"] for item in answer["rejected"]] == [1, 2, 3, 4, 6]
+    alone = client.post("/v1/score", json={"graphs": [ring(5, "first")]}).json()["results"][0]["score"]
+    assert answer["results"][0]["score"] == alone
+
+
+def test_files_are_read_as_the_command_line_reads_them(client):
+    def read(content, name=""):
+        sent = {"content-type": "application/octet-stream"}
+        return client.post("/v1/read", params={"name": name}, content=content, headers=sent)
+
+    table = read("graph_id,source,target\nx,0,1\nx,1,2\ny,0,1\n", "edges.csv").json()
+    assert [(graph["id"], len(graph["nodes"])) for graph in table["graphs"]] == [("x", 3), ("y", 2)]
+    assert client.post("/v1/score", json={"graphs": table["graphs"]}).status_code == 200
+    molecules = read("name,smiles\nethanol,CCO\nbad,C((\n", "molecules.csv").json()
+    assert len(molecules["graphs"]) == len(molecules["rejected"]) == 1
+    assert [len(graph["nodes"]) for graph in read("0 1\n1 2\n\na b\n").json()["graphs"]] == [3, 2]
+    assert read('[{"nodes": 2, "edges": [[0, 1]]}]').json()["format"] == "JSON"
+    assert read("CCO ethanol\n").json()["graphs"][0]["id"] == "ethanol"
+    for content, reason in (
+        (b"  ", "nothing to read"),
+        (b"\xff\xfe\x00", "suffixes"),
+        (b"a,b\n1,2\n", "neither a SMILES"),
+    ):
+        answer = read(content, "x.csv" if b"," in content else "")
+        assert answer.status_code == 422
+        assert reason in answer.json()["detail"]
+    plain = client.post("/v1/read", content="CCO", headers={"content-type": "text/plain"})
+    assert plain.status_code == 422
+
+
+def test_an_example_fits_the_model_and_ranks_its_changed_graphs_first(client):
+    records = client.get("/v1/example").json()["graphs"]
+    rows = client.post("/v1/score", json={"graphs": records}).json()["results"]
+    first = {row["id"] for row in rows if row["rank"] <= 2}
+    assert {name.rpartition(" ")[2] for name in first} == {"hub", "chain"}
 
 
 def test_model_map_and_references(client, normals):
@@ -136,6 +190,42 @@ def test_an_addition_tells_the_ids_that_can_be_removed(own_model, ring, limits, 
     ]
 
 
+def test_known_anomalies_change_the_ranking_durably_and_can_be_taken_back(own_model, ring, limits):
+    near, far = ring(29, "near"), ring(4, "far")
+    with TestClient(create_app(Service(own_model), limits=limits)) as client:
+
+        def scores():
+            rows = client.post("/v1/score", json={"graphs": [near, far]}).json()["results"]
+            return [row["score"] for row in rows]
+
+        before = scores()
+        assert client.get("/v1/model").json()["anomalies"] == 0
+        added = client.post("/v1/anomalies", json={"graphs": [ring(30, "fraud"), {"id": "bad", "nodes": -1}]})
+        assert added.status_code == 201
+        assert (added.json()["total"], added.json()["changed"]) == (1, ["fraud"])
+        assert [item["id"] for item in added.json()["rejected"]] == ["bad"]
+        after = scores()
+        assert after[0] - before[0] > after[1] - before[1]
+        assert client.get("/v1/anomalies").json() == {"total": 1, "anomalies": ["fraud"]}
+        assert len(client.get("/v1/map").json()["anomaly_places"]) == 1
+        told = client.post("/v1/explain", json={"graphs": [near], "nodes": False}).json()
+        assert [item["id"] for item in told["resembles"]] == ["fraud"]
+        assert "fraud" in GLASS.load(own_model).anomalies_.graphs.ids
+        same = client.post("/v1/references", json={"graphs": [ring(30, "the same")]})
+        assert same.status_code == 422
+        assert "fraud" in same.json()["detail"]
+        assert client.delete("/v1/anomalies", params={"id": "unknown"}).status_code == 422
+        assert client.delete("/v1/anomalies", params={"id": "fraud"}).json()["total"] == 0
+        assert scores() == before
+    entries = [json.loads(line) for line in own_model.with_name("model.references-audit.log").read_text().splitlines()]
+    assert [(entry["stage"], entry["action"], entry["ids"], entry["references"]) for entry in entries] == [
+        ("begun", "add-anomalies", ["fraud"], 0),
+        ("done", "add-anomalies", ["fraud"], 1),
+        ("begun", "remove-anomalies", ["fraud"], 1),
+        ("done", "remove-anomalies", ["fraud"], 0),
+    ]
+
+
 def test_a_failed_save_changes_nothing(own_model, monkeypatch, ring, limits):
     service = Service(own_model)
 
@@ -174,10 +264,12 @@ def test_openapi_and_docs_need_no_network(client):
     assert "http" not in page.replace("http-equiv", "")
 
 
-def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring, limits):
+def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, ring, limits):
     from graphglass.privacy.release.ledger import Ledger
     from graphglass.privacy.release.publish import release
 
+    model = tmp_path / "paper"
+    GLASS("paper", epochs=1).fit(normals.structure_only()).save(model)
     ledger = Ledger.create(tmp_path / "ledger.db")
     ledger.grant("site", epsilon=4, delta=1e-5)
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
@@ -192,8 +284,7 @@ def test_a_private_summary_tells_nothing_about_references(tmp_path, model, ring,
         assert facts["private"]
         assert facts["references"] == 30
         told = client.post("/v1/explain", json={"graphs": [ring(6)]}).json()
-        assert told["neighbours"] == []
-        assert told["fields"] == []
+        assert told["neighbours"] == told["fields"] == told["reasons"] == []
         for request in (client.get("/v1/references"), client.get("/v1/map")):
             assert request.status_code == 422
             assert "private summary" in request.json()["detail"]

@@ -108,3 +108,61 @@ def _await_server(client):
         except httpx.TransportError:
             time.sleep(0.05)
     raise AssertionError("the server did not start")
+
+
+def _own_address():
+    """An address of this machine that is not loopback; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no network address")
+        return probe.getsockname()[0]
+
+
+def test_over_the_network_only_the_token_opens_the_service(model, tmp_path, ring):
+    """The command itself, on all addresses, asked by another address than loopback."""
+    (tmp_path / "token").write_text("a-token-of-this-test\n")
+    with socket.create_server(("0.0.0.0", 0)) as free:
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-c",
+        "from graphglass.cli.app import main; main()",
+        "serve",
+        str(model),
+        "--host",
+        "0.0.0.0",
+    ]
+    open_to_all = subprocess.run([*command, "--port", str(port)], capture_output=True, text=True, timeout=120)
+    assert open_to_all.returncode != 0
+    assert "--token-file" in open_to_all.stderr
+    server = subprocess.Popen(
+        [*command, "--port", str(port), "--token-file", str(tmp_path / "token")], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        with httpx.Client(base_url=f"http://{_own_address()}:{port}", timeout=60) as client:
+            _await_server(client)
+            body = {"graphs": [ring(6, "six")]}
+            for wrong in (
+                {},
+                {"Authorization": "Bearer a-token-of-this-tes"},
+                {"Authorization": "Bearer A-token-of-this-test"},
+            ):
+                for method, path in (
+                    ("POST", "/v1/score"),
+                    ("POST", "/v1/references"),
+                    ("GET", "/v1/model"),
+                    ("GET", "/metrics"),
+                ):
+                    answer = client.request(method, path, json=body if method == "POST" else None, headers=wrong)
+                    assert answer.status_code == 401
+                    assert "six" not in answer.text
+            right = {"Authorization": "Bearer a-token-of-this-test"}
+            assert client.post("/v1/score", json=body, headers=right).json()["results"][0]["id"] == "six"
+            assert client.get("/v1/model", headers=right).json()["references"] == 40
+            assert client.get("/").status_code == 200
+    finally:
+        server.terminate()
+        _, told = server.communicate(timeout=60)
+    assert "a-token-of-this-test" not in told

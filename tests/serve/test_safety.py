@@ -59,7 +59,7 @@ def test_body_limit_counts_streamed_bytes(client):
     assert answer.status_code == 413
     assert answer.headers["content-type"] == "application/problem+json"
     small = client.post("/v1/score", content=b"{}", headers={"content-type": "application/json"})
-    assert small.status_code == 200
+    assert small.status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,18 @@ def test_a_huge_graph_is_rejected(client, ring):
 
 
 def test_broken_unicode_is_refused_before_it_is_kept(client):
-    for record in ('{"id": "\\ud800", "nodes": 3, "edges": [[0, 1]]}', '{"nodes": [{"id": "\\udfff"}], "edges": []}'):
-        for path in ("/v1/score", "/v1/explain", "/v1/references"):
-            body = f'{{"graphs": [{record}]}}'.encode()
-            answer = client.post(path, content=body, headers={"content-type": "application/json"})
-            assert answer.status_code == 422
-            assert "Unicode" in answer.json()["detail"]
+    record = '{"id": "a", "nodes": [{"id": "\\udfff"}], "edges": []}'
+    for path in ("/v1/score", "/v1/explain", "/v1/references"):
+        body = f'{{"graphs": [{record}]}}'.encode()
+        answer = client.post(path, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 422
+        assert "Unicode" in answer.json()["detail"]
+
+
+def test_an_id_that_no_answer_could_carry_is_replaced(client):
+    body = b'{"graphs": [{"id": "\\ud800", "nodes": 3, "edges": [[0, 1]]}]}'
+    answer = client.post("/v1/score", content=body, headers={"content-type": "application/json"})
+    assert answer.json()["results"][0]["id"] == "?"
 
 
 def test_no_input_is_echoed_in_validation_errors(client):
@@ -203,8 +209,8 @@ def test_an_unexpected_failure_tells_nothing(service, limits, ring, monkeypatch,
     def broken(*_):
         raise RuntimeError(secret)
 
-    monkeypatch.setattr(service, "score", broken)
     with TestClient(create_app(service, limits=limits)) as client:
+        monkeypatch.setattr(service, "score", broken)
         answer = client.post("/v1/score", json={"graphs": [ring(5)]})
         assert answer.status_code == 500
         assert answer.headers["content-type"] == "application/problem+json"

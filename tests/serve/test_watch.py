@@ -105,7 +105,7 @@ def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
     write_places(kept, tmp_path / "other", {"b.jsonl": (8, 1, 1)})
     assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2)}
     kept.write_text("[3]")
-    with pytest.raises(InputError, match="Delete it to score all files again"):
+    with pytest.raises(InputError, match="Delete it to score all again"):
         read_places(kept, tmp_path)
 
 

@@ -62,16 +62,22 @@ def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = 
     twins = set(normals.content_hashes())
     fresh = np.array([digest not in twins for digest in marked.content_hashes()], dtype=bool)
     variants, counts, seconds = {}, {}, {"fit": 0.0, "score": 0.0}
+    detector: Any = factory(method)(seed)
+    before = 0
     for m in KNOWN:
         used = min(m, pool)
         if not used and method in SUPERVISED:
             continue  # a classifier needs both kinds
-        shown_anomalies = marked[:used] if method in SUPERVISED else marked[:used][fresh[:used]]
         start = time.perf_counter()
-        detector: Any = factory(method)(seed)
-        fitted = detector.fit(normals, anomalies=shown_anomalies) if len(shown_anomalies) else detector.fit(normals)
+        if method in SUPERVISED:
+            detector.fit(normals, anomalies=marked[:used])
+        elif not m:
+            detector.fit(normals)
+        elif fresh[before:used].any():  # the normals are measured once
+            detector.add_anomalies(marked[before:used][fresh[before:used]])
+        before = used
         middle = time.perf_counter()
-        variants[str(m)] = evaluate(fitted.decision_function(queries), anomalous)
+        variants[str(m)] = evaluate(detector.decision_function(queries), anomalous)
         seconds["fit"] += middle - start
         seconds["score"] += time.perf_counter() - middle
         counts[f"known_{m}"] = used

@@ -18,7 +18,7 @@ _COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00")
 
 def draw_private(pyplot: Any, results: Results, metric: str) -> Any:
     """The figure from the records; the method with the most records is drawn."""
-    methods = grouped(results.records(), lambda record: record["method"])
+    methods = grouped([r for r in results.records() if "target-nn" in r["variants"]], lambda record: record["method"])
     if not methods:
         raise BenchError(f"{results.folder} has no finished cell yet.")
     method = max(methods, key=lambda name: len(methods[name]))

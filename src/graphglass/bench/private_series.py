@@ -30,6 +30,7 @@ from graphglass.bench.private_scores import (
     density_scores,
     neighbour_scores,
 )
+from graphglass.bench.private_sketch import sketch_cells
 from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
 from graphglass.bench.source_models import SourceEncoders
@@ -37,9 +38,11 @@ from graphglass.bench.transfer import DISJOINT, POOLS, source_references, target
 from graphglass.errors import BenchError
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import SHRINKAGE
+from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.sphere.neighbours import mean_distance
 
-METHODS = ("glass", "glass-paper")
+SKETCH = "glass"  # the default trains nothing, and its release is the public sketch
+METHODS = (SKETCH, "glass-paper")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 EPSILON = 4.0
 SIZES = (1, 4, 8, 16, 32, 64, 128, 256)
@@ -80,19 +83,28 @@ def private_jobs(
     kept = encoders or SourceEncoders()
     for method in methods:
         if method not in METHODS:
-            raise BenchError(f"Method {method!r} has no encoder to summarise with; choose of {', '.join(METHODS)}.")
+            raise BenchError(f"Method {method!r} has no private release; choose of {', '.join(METHODS)}.")
 
     def job(source: str, method: str, seed: int) -> Job:
         targets = [target for origin, target in DISJOINT if origin == source and target in names]
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
 
         def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield from private_cells(datasets, source, method, seed, cells, splits, kept)
+            if method == SKETCH:
+                yield from sketch_cells(datasets, source, seed, cells, splits)
+            else:
+                yield from private_cells(datasets, source, method, seed, cells, splits, kept)
 
-        return Job(method, cells, tuple(dict.fromkeys([*POOLS[source], *targets])), run, settings())
+        needed = tuple(dict.fromkeys([*POOLS[source], *targets]))
+        return Job(method, cells, needed, run, sketch_settings() if method == SKETCH else settings())
 
     jobs = [job(source, method, seed) for source in sources for method in methods for seed in splits.seeds]
     return [item for item in jobs if item.cells]
+
+
+def sketch_settings() -> dict[str, Any]:
+    """Everything the records of a release without a model depend on."""
+    return {"private": {"sketch": SketchFeatures().digest(), "delta": DELTA, "draws": DRAWS, "neighbours": NEIGHBOURS}}
 
 
 def settings() -> dict[str, Any]:

@@ -32,6 +32,9 @@ def private_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The summary, every setting per kernel, the sweep over n, and for AUROC the paper's diagnostics."""
     tables = []
     for method, settings in _by_method(results).items():
+        if _of_sketches(settings):
+            tables.append(_sketch_table(results, settings, metric))
+            continue
         tables.append(_macro_table(results, method, settings, metric))
         tables += [_settings_table(results, method, settings, kernel, metric) for kernel in KERNELS]
         tables.append(_sizes_table(results, method, settings, metric))
@@ -46,7 +49,17 @@ def private_tables(results: Results, metric: str = "auroc") -> list[Table]:
 
 def macro_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The averages over all settings, one table per kind of encoder."""
-    return [_macro_table(results, method, settings, metric) for method, settings in _by_method(results).items()]
+    return [
+        _sketch_table(results, settings, metric, only_mean=True)
+        if _of_sketches(settings)
+        else _macro_table(results, method, settings, metric)
+        for method, settings in _by_method(results).items()
+    ]
+
+
+def _of_sketches(settings: Settings) -> bool:
+    """Whether these records are of releases without a model; older ones of the same method are of trained codes."""
+    return all("n=128 eps=4" in record["variants"] for own in settings.values() for record in own)
 
 
 def _by_method(results: Results) -> dict[str, Settings]:
@@ -91,6 +104,22 @@ def _macro_table(results: Results, method: str, settings: Settings, metric: str)
         rows.append(Row("summary, paper", tuple(quoted), quoted=True))
     head = (f"mean of {len(settings)} settings", "exact", *(TITLES[name] for name in RELEASES[1:]))
     return _table(results, method, metric, "macro average", head, rows, [_note(results)])
+
+
+def _sketch_table(results: Results, settings: Settings, metric: str, *, only_mean: bool = False) -> Table:
+    """Releases without a model: the detector and 5-NN beside them, with 128 and with all references."""
+    columns = ("detector", "5-nn", "no noise", "eps=1", "eps=2", "eps=4", "eps=8")
+    rows = []
+    for part, title in (("n=128", "128 references"), ("all", "all references")):
+        for (source, name), own in {} if only_mean else settings.items():
+            entries = [variant_entry(own, f"{part} {column}", metric) for column in columns]
+            rows.append(Row(f"{source} → {SHORT.get(name, name)}, {title}", tuple(entries)))
+        mean = [macro(settings, f"{part} {column}", metric) for column in columns]
+        rows.append(Row(f"mean of {len(settings)} settings, {title}", tuple(mean)))
+    head = ("", "whole detector", "5-NN, same kernel", "no noise", "ε = 1", "ε = 2", "ε = 4", "ε = 8")
+    table = make_table(results, metric, head, rows, [_note(results)])
+    title = f"private, public sketch without a model, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
+    return Table(title, table.head, table.rows, table.notes, table.marked, table.lower_is_better)
 
 
 def _settings_table(results: Results, method: str, settings: Settings, kernel: str, metric: str) -> Table:

@@ -181,7 +181,9 @@ def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: S
 @app.command()
 @takes("run", SplitRun, seeds="4")
 def private(
-    methods: Annotated[str, typer.Option("--methods", help="How encoders are trained: glass, glass-paper.")] = "glass",
+    methods: Annotated[
+        str, typer.Option("--methods", help="glass: sketches, without a model; glass-paper: codes of a source encoder.")
+    ] = "glass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
     cache: CACHE = None,
     *,

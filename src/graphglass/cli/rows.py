@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.storage.output_file import refuse_unless_writable, write_file
+from graphglass.storage.table_cells import defused
 from graphglass.wording import counted
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
@@ -26,7 +27,10 @@ def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
     """Equally long columns as the bytes of a ``.csv``, ``.parquet`` or ``.jsonl`` file."""
     import pyarrow as pa
 
-    table = pa.table({name: list(values) for name, values in columns.items()})
+    rows = {name: list(values) for name, values in columns.items()}
+    if suffix == ".csv":
+        rows = {name: [defused(cell) if isinstance(cell, str) else cell for cell in rows[name]] for name in rows}
+    table = pa.table(rows)
     if suffix == ".jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist()).encode()
     # To memory first: Arrow's own errors would name the temporary file.

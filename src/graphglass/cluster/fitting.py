@@ -1,4 +1,4 @@
-"""Fit on partitioned graphs: structure and anchors on the workers, training in one place."""
+"""Fit on partitioned graphs: structure and anchors on the workers, references and training in one place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def fit_parts(
     strict : bool
         Stop at a record that cannot be used instead of leaving it out.
     complain : callable
-        Told, in words, which records of a part were left out and why.
+        Called with a message about the records of a part that were left out.
     """
     settings = detector.settings()
     encoder = None if settings is None else settings.encoder
@@ -56,7 +56,7 @@ def fit_parts(
     found = [(file, part) for file, (part, _) in zip(files, prepared, strict=True) if part is not None]
     if not found:
         raise GraphError(f"No graph could be read from {', '.join(files[:3])}{', ...' if len(files) > 3 else ''}.")
-    graphs = concatenate(_told_apart([(file, part.graphs) for file, part in found]))
+    graphs = concatenate(_with_unique_ids([(file, part.graphs) for file, part in found]))
     structure = join_profiles([part.profile for _, part in found])
     if settings is None:
         return detector.fit(ProfiledGraphs(graphs, structure))
@@ -86,7 +86,7 @@ def _prepare(source: str, encoder: str | None, domain: str, strict: bool) -> tup
     return Domain(graphs, structure, text_anchors(load_encoder(encoder), structure, domain)), left_out
 
 
-def _told_apart(parts: Sequence[tuple[str, GraphSet]]) -> list[GraphSet]:
+def _with_unique_ids(parts: Sequence[tuple[str, GraphSet]]) -> list[GraphSet]:
     """The sets with ids that no two parts share."""
     uses = Counter(identifier for _, graphs in parts for identifier in graphs.ids)
     if max(uses.values()) == 1:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graphglass.cluster.connection import check_workers
-from graphglass.cluster.part_work import Outcome, describe_part, model_digest, score_columns, score_part
+from graphglass.cluster.part_work import Outcome, describe_part, score_columns, score_part
 from graphglass.cluster.parts import Part, input_files, list_parts
 from graphglass.errors import ClusterError
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.rejects import logger
+from graphglass.storage.load import artifact_digest
+from graphglass.storage.progress import progress_bar
 
 # Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
 _AHEAD = 3
+_PATIENCE = 5  # seconds between looks at the scheduler
 
 
 def score_parts(
@@ -30,11 +33,24 @@ def score_parts(
 ) -> list[Outcome]:
     """Score every part into ``output/NAME.parquet``; finished parts are skipped.
 
-    A part that fails is reported in its outcome and the rest goes on; with ``strict`` a part of which one record cannot
-    be used fails. Files appear whole or not at all, so a worker that dies loses nothing and duplicates nothing.
+    A part that fails is reported in its outcome and the others continue. Files appear whole or not at all, so that a
+    worker, the scheduler or this process may die at any time: the next call computes what is missing.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    model : path or URL of a saved detector, readable by every worker
+    sources : sequence of paths
+        Parts, folders or patterns of parts.
+    output : path
+        A folder.
+    strict : bool
+        A part with a record that cannot be used fails.
+    progress : bool
+        Show progress on standard error.
     """
     where = _reachable(model)
-    work = partial(score_part, model=where, digest=model_digest(where), strict=strict)
+    work = partial(score_part, model=where, digest=artifact_digest(where), strict=strict)
     return _run(client, work, sources, output, progress)
 
 
@@ -67,7 +83,7 @@ def score(model: str | Path, source: str | Path | Sequence[str | Path], client: 
     if client is not None:
         check_workers(client, client.scheduler.address)
     where = _reachable(model)
-    digest = model_digest(where)
+    digest = artifact_digest(where)
     files = input_files([source] if isinstance(source, str | Path) else source)
     kinds = {"id": "str", "score": "f8", "p_value": "f8"}
     meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
@@ -96,42 +112,50 @@ def _run(
     output: str | Path,
     progress: bool,
 ) -> list[Outcome]:
-    from distributed import KilledWorker, as_completed
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from distributed import KilledWorker
 
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise ClusterError(f"{folder} is a file; results of many parts need a directory.")
     folder.mkdir(parents=True, exist_ok=True)
     waiting = list_parts(sources, folder)[::-1]
-    total, outcomes, running = len(waiting), [], as_completed()
-    shown = Progress(
-        TextColumn("parts"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True, disable=not (progress and sys.stderr.isatty()),
-    )  # fmt: skip
+    total, outcomes = len(waiting), []
     pending: dict[Any, Part] = {}
 
     def launch() -> None:
         part = waiting.pop()
-        future = client.submit(work, part, pure=False, retries=2)
-        pending[future] = part
-        running.add(future)
+        pending[client.submit(work, part, pure=False, retries=2)] = part
 
-    with shown:
-        bar = shown.add_task("parts", total=total)
+    with progress_bar("Parts", total, show=progress) as advance:
         for _ in range(min(total, _AHEAD * max(1, len(client.scheduler_info()["workers"])))):
             launch()
         while pending:
-            future = next(running)
-            part = pending.pop(future)
-            try:
-                outcomes.append(future.result())
-            except KilledWorker as error:
-                outcomes.append(Outcome(part, error=f"{part.source}: every worker that took it died ({error})"))
-            except Exception as error:  # whatever became of one part, the others finish
-                outcomes.append(Outcome(part, error=f"{part.source}: {type(error).__name__}: {error}"))
-            shown.advance(bar)
-            if waiting:
-                launch()
+            for future in _next_finished(client, pending):
+                part = pending.pop(future)
+                try:
+                    outcomes.append(future.result())
+                except KilledWorker as error:
+                    outcomes.append(Outcome(part, error=f"{part.source}: every worker that took it died ({error})"))
+                except Exception as error:  # one part that fails does not stop the others
+                    outcomes.append(Outcome(part, error=f"{part.source}: {type(error).__name__}: {error}"))
+                advance()
+                if waiting:
+                    launch()
     return sorted(outcomes, key=lambda outcome: outcome.part.source)
+
+
+def _next_finished(client: Any, pending: Mapping[Any, Part]) -> list[Any]:
+    """Wait for some of the futures. A client whose scheduler has died would wait for ever."""
+    from distributed import wait
+
+    while client.status == "running":
+        try:
+            return list(wait(list(pending), timeout=_PATIENCE, return_when="FIRST_COMPLETED").done)
+        except TimeoutError:
+            continue
+        except CancelledError:  # by the client, when the connection is lost
+            break
+    raise ClusterError(
+        "The scheduler does not answer any more. Finished parts are kept: start a scheduler and run the same command "
+        "again."
+    )

@@ -1,4 +1,4 @@
-"""What a worker does with one part; each function depends on its arguments alone."""
+"""The work on one part; each function depends on its arguments alone, so that any worker can run it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from graphglass.errors import GlassError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 from graphglass.storage.atomic import replacing
-from graphglass.storage.load import artifact_digest
 from graphglass.structure.profile import profile
 
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
@@ -29,7 +28,7 @@ _METADATA = b"graphglass-part"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a part; ``error`` says why it has no result, ``rejects`` which records were left out and why."""
+    """How the work on a part ended: ``error`` if it has no result, ``rejects`` if records were left out."""
 
     part: Part
     graphs: int = 0
@@ -41,11 +40,6 @@ class Outcome:
 
 
 Columns = dict[str, Any]
-
-
-def model_digest(model: str) -> str:
-    """Changes whenever anything in a saved model changes."""
-    return artifact_digest(model)
 
 
 def score_columns(graphs: GraphSet, model: str, digest: str) -> Columns:
@@ -91,7 +85,7 @@ def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], Colum
         # Ids are text even where there are none, so that all parts have one schema.
         table = pa.table({**columns, "id": pa.array(columns["id"], pa.string())})
         with replacing(Path(part.output)) as temporary:
-            pq.write_table(table.replace_schema_metadata({_METADATA: stamp}), temporary)
+            pq.write_table(table.replace_schema_metadata({_METADATA: stamp}), temporary, write_page_checksum=True)
     except (GlassError, OSError) as error:
         return Outcome(part, error=f"{part.source}: {error}")
     rejects = f"{part.source}: {result.summary()}" if result.rejects else None
@@ -104,7 +98,7 @@ def _state(source: str) -> list[int]:
 
 
 def _finished(output: str, stamp: bytes) -> bool:
-    """Whether the result of exactly this job is on disk."""
+    """Whether the result of exactly this job is on disk, with every row undamaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -112,15 +106,15 @@ def _finished(output: str, stamp: bytes) -> bool:
         return False
     try:
         metadata: Mapping[bytes, bytes] = pq.read_schema(output).metadata or {}
-    except (pa.ArrowInvalid, OSError):
+        if metadata.get(_METADATA) != stamp:
+            return False
+        pq.read_table(output, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, ValueError):
         return False
-    return metadata.get(_METADATA) == stamp
+    return True
 
 
 @lru_cache(maxsize=1)
 def _detector(model: str, digest: str) -> GLASS:
     # The digest is part of the key, so that a worker that lives on never scores with an older model.
-    import torch
-
-    torch.set_num_threads(1)
     return GLASS.load(model)

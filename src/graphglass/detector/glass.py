@@ -21,6 +21,7 @@ from graphglass.detector.paper_training import prepare, references_from
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.reference_sets import equal_graphs, graph_set, union, with_new_ids
+from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.detector.saved_form import load_detector, save_detector
 from graphglass.detector.settings import PaperSettings, resolve
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
@@ -145,6 +146,7 @@ class GLASS(PaperCodes, BaseEstimator):
         self.verbose = verbose
 
     anomalies_: ProfiledGraphs | None
+    _map: tuple[ReferenceScorer, ReferenceMap]
 
     # Fitting
 
@@ -188,7 +190,7 @@ class GLASS(PaperCodes, BaseEstimator):
             )
             self._set_references(references, structure_only=structure_only)
             return self
-        self.embedder_, self.training_hashes_ = None, frozenset()
+        self.embedder_, self.training_hashes_ = None, SaltedHashes()
         several = isinstance(graphs, Mapping)
         normals = graphs
         if not isinstance(graphs, ProfiledGraphs):
@@ -256,7 +258,9 @@ class GLASS(PaperCodes, BaseEstimator):
     def map_positions(self, graphs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2)."""
         queries = self._queries(graphs)
-        plane = ReferenceMap.fit(self.scorer_, self.references_)
+        if not hasattr(self, "_map") or self._map[0] is not self.scorer_:  # kept: a service asks for every graph
+            self._map = self.scorer_, ReferenceMap.fit(self.scorer_, self.references_)
+        plane = self._map[1]
         return plane.references, plane.place(self.scorer_.fused_distances(queries))
 
     # References

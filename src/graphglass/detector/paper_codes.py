@@ -12,6 +12,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.paper_training import prepare, train_embedder
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.reference_sets import graph_set
+from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.detector.settings import PaperSettings
 from graphglass.errors import InputError
 
@@ -27,7 +28,7 @@ class PaperCodes:
     random_state: int
     verbose: bool
     embedder_: Embedder | None
-    training_hashes_: frozenset[str]
+    training_hashes_: SaltedHashes
     references_: ProfiledGraphs
     scorer_: ReferenceScorer
 
@@ -59,7 +60,7 @@ class PaperCodes:
             checkpoint=checkpoint, resume=resume, trained=trained,
         )  # fmt: skip
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
-        self.training_hashes_ = frozenset(item for part in parts for item in part.graphs.content_hashes())
+        self.training_hashes_ = SaltedHashes.of(item for part in parts for item in part.graphs.content_hashes())
         self._forget_references()
         return self
 
@@ -79,9 +80,9 @@ class PaperCodes:
         """sha256 over the frozen encoders; codes are comparable only between detectors that share it."""
         return self._embedder().fingerprint
 
-    def training_hashes(self) -> frozenset[str]:
+    def training_hashes(self) -> SaltedHashes:
         """Content hashes of the graphs that the encoders depend on, by training or by their labels."""
-        hashes: frozenset[str] = self._fitted("training_hashes_")
+        hashes: SaltedHashes = self._fitted("training_hashes_")
         decide = hasattr(self, "references_") and not self.scorer_.structure_only  # else there is no label column
         return hashes.union(self.references_.graphs.content_hashes() if decide else ())
 

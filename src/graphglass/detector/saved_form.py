@@ -16,6 +16,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
+from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.errors import ArtifactError, GlassError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
@@ -70,7 +71,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
         tensors["encoder"] = embedder.graph.state()
         documents["embedder"] = embedder_document(embedder)
         documents["encoder_settings"] = embedder.graph.to_json()
-        documents["training"] = {"hashes": sorted(detector.training_hashes_)}
+        documents["training"] = detector.training_hashes_.to_json()
     files = {} if large is None else {_role(name): item.path for name, item in large.indexes.items()}
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
 
@@ -126,10 +127,10 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
     params = document["params"]
     params["slices"] = None if params["slices"] is None else tuple(params["slices"])
     detector = cls(**params)
-    detector.embedder_, detector.training_hashes_ = None, frozenset()
+    detector.embedder_, detector.training_hashes_ = None, SaltedHashes()
     if "embedder" in artifact.documents:
         detector.embedder_ = load_embedder(artifact, encoder, where)
-        detector.training_hashes_ = frozenset(artifact.documents["training"]["hashes"])
+        detector.training_hashes_ = SaltedHashes.from_json(artifact.documents["training"])
     references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
     stored = artifact.tensors["channels"]
     slices = () if detector.embedder_ is None else detector.embedder_.slices

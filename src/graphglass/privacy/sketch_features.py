@@ -78,7 +78,8 @@ class SketchFeatures:
     ) -> dict[str, NDArray[np.float64]]:
         """What every block adds to the scores of feature rows; the parts of a graph add up to its score.
 
-        A block adds minus the logarithm of its density, which is cut off at ten standard deviations of its noise.
+        A block adds minus the logarithm of its density, which is cut off at ten standard deviations of its noise, or at
+        the sampling error of the sketch where that is larger.
         A graph that is far in one block is found although it is near in the others.
 
         Parameters
@@ -93,7 +94,7 @@ class SketchFeatures:
         for block, columns in block_columns(self.dimension).items():
             share = SHARES[block]
             density = rows[:, columns] @ mean[columns] / share
-            floor = NOISE_FLOOR * sigma / math.sqrt(share)
+            floor = NOISE_FLOOR * math.hypot(sigma, 0.1 / math.sqrt(self.dimension)) / math.sqrt(share)
             parts[block] = -np.log(np.maximum(density, 0.0) + floor)
         return parts
 

@@ -1,4 +1,4 @@
-"""Charts as SVG: distributions, bars and the map of the sphere."""
+"""Charts as SVG: distributions, bars, and the map of references and graphs."""
 
 from __future__ import annotations
 
@@ -50,40 +50,41 @@ def score_distribution(references: NDArray[np.float64], queries: NDArray[np.floa
     return "".join([*parts, "</svg>"])
 
 
-def sphere_map(
-    references: NDArray[np.float64], queries: NDArray[np.float64], flagged: NDArray[np.bool_], ids: Sequence[str]
+def reference_map(
+    references: NDArray[np.float64],
+    queries: NDArray[np.float64],
+    flagged: NDArray[np.bool_],
+    ids: Sequence[str],
+    anomalies: NDArray[np.float64] | None = None,
 ) -> str:
-    """References and queries on the principal plane of the sphere."""
-    size = 360
-    points = np.concatenate([references, queries])
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1)
-    placed = 16 + (points - low) / span * (size - 32)
-    placed[:, 1] = size - placed[:, 1]
-    parts = [f'<svg class="map" viewBox="0 0 {size} {size}" role="img" aria-label="Map of the sphere">']
+    """References, graphs and known anomalies on one plane, with the same scale along both axes."""
+    size, margin = 360, 16
+    known = np.zeros((0, 2)) if anomalies is None else anomalies
+    points = np.concatenate([references, queries, known])
+    low, extent = points.min(axis=0), np.ptp(points, axis=0)
+    scale = (size - 2 * margin) / max(float(extent.max()), 1e-9)
+    placed = size / 2 + (points - low - extent / 2) * scale * (1, -1)
+    parts = [f'<svg class="map" viewBox="0 0 {size} {size}" role="img" aria-label="Map of references and graphs">']
     for x, y in placed[: len(references)]:
         parts.append(f'<circle class="reference" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>')
-    for (x, y), flag, name in zip(placed[len(references) :], flagged, ids, strict=True):
+    for (x, y), flag, name in zip(placed[len(references) :], flagged, ids, strict=False):
         kind = "flagged" if flag else "query"
         title = f"<title>{escape(name)}</title>"
-        parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="3.5">{title}</circle>')
+        parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4">{title}</circle>')
+    for x, y in placed[len(references) + len(queries) :]:
+        parts.append(f'<path class="known" d="M{x:.1f} {y - 6:.1f}l5 10h-10z"><title>known anomaly</title></path>')
     return "".join([*parts, "</svg>"])
 
 
-def contribution_bars(contributions: Sequence[tuple[str, float]]) -> str:
-    """Signed bars, one per channel."""
-    largest = max((abs(value) for _, value in contributions), default=0) or 1
-    row, left, width = 20, 120, 180
-    height = row * len(contributions) + 4
-    parts = [f'<svg class="bars" viewBox="0 0 360 {height}" role="img" aria-label="Contribution of each channel">']
-    for index, (name, value) in enumerate(contributions):
-        y, length = index * row + 3, abs(value) / largest * width / 2
-        x = left + width / 2 - (length if value < 0 else 0)
-        parts.append(f'<text class="name" x="{left - 6}" y="{y + 12}">{escape(name)}</text>')
-        kind = "more" if value > 0 else "less"
-        parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{length:.1f}" height="{row - 6}"/>')
-        parts.append(f'<text class="value" x="{left + width + 6}" y="{y + 12}">{value:+.3f}</text>')
-    return "".join([*parts, "</svg>"])
+def share_bars(shares: Sequence[tuple[str, float]]) -> str:
+    """One bar per family, as long as its share of the score in percent."""
+    largest = max((share for _, share in shares), default=0) or 1
+    return "".join(
+        f'<div class="bar"><span>{escape(name)}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" '
+        f'aria-hidden="true"><rect y="1" height="8" width="{100 * share / largest:.1f}"/></svg>'
+        f"<output>{share:.0f}%</output></div>"
+        for name, share in shares
+    )
 
 
 def loss_curve(losses: Sequence[float]) -> str:

@@ -11,35 +11,34 @@ from numpy.typing import NDArray
 
 from graphglass import __version__
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.detector.explanation import Explanation
 from graphglass.detector.glass import GLASS
-from graphglass.errors import InputError
+from graphglass.graphs.drawing import draw_graph, frequent_labels
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.report.charts import contribution_bars, loss_curve, score_distribution, sphere_map
-from graphglass.report.drawing import draw_graph
-from graphglass.storage.atomic import write_whole
+from graphglass.report.charts import loss_curve, reference_map, score_distribution, share_bars
+from graphglass.report.html_page import html_page, page_style
+from graphglass.storage.output_file import refuse_unless_writable, write_file
+from graphglass.storage.table_cells import defused
 from graphglass.wording import counted
 
 EXPLAINED = 5
 _MOST_ROWS = 1000
 _NEIGHBOURS = 2
-_LEGEND = (
-    '<p class="legend"><span><b class="hot">●</b> taking this node away lowers the score most</span> '
-    '<span><b class="cold">●</b> least, or raises it</span> '
-    '<span><b class="plain">●</b> in between, and normal graphs</span></p>'
+_HEADS = (("rank", "rank"), ("id", "id"), ("score", "score"), ("p_value", "p-value"), ("flagged", "verdict"),
+          ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
+_NODE_LEGEND = (
+    '<p class="legend"><span><b class="hot">●</b> without this node the score falls most</span> '
+    '<span><b class="cold">●</b> falls least, or rises</span></p>'
+)
+_MAP_LEGEND = (
+    '<p class="legend"><span><b class="reference">●</b> normal reference</span> <span><b class="query">●</b> graph of '
+    'this report</span> <span><b class="hot">●</b> flagged</span>{known}</p>'
 )
 
 
 def write_report(detector: GLASS, graphs: GraphSet, path: Path, *, alpha: float = 0.05) -> None:
     """Write the report about scoring ``graphs``; the file appears whole or not at all."""
-    if path.is_dir():
-        raise InputError(f"{path} is a directory. Name a file for the report.")
-    page = report_page(detector, graphs, alpha=alpha)
-    try:
-        write_whole(path, page.encode())
-    except OSError as error:
-        # Not the whole error: it would name the temporary file beside the path.
-        raise InputError(f"Could not write {path}: {error.strerror}. Nothing was left behind.") from error
+    refuse_unless_writable(path)
+    write_file(path, report_page(detector, graphs, alpha=alpha).encode())
 
 
 def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> str:
@@ -48,39 +47,39 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
     p_values = conformal_p_values(scores, detector.decision_scores_)
     flagged = p_values <= alpha
     order = np.argsort(-scores, kind="stable")
-    threshold = _smallest_flagged(detector.decision_scores_, alpha)
-    known, places = detector.map_positions(graphs)
-    style = files("graphglass.report").joinpath("style.css").read_text(encoding="utf-8")
-    history = () if detector.embedder_ is None else detector.embedder_.graph.history.loss
+    references, places = detector.map_positions(graphs)
+    known = None if detector.anomalies_ is None else detector.map_positions(detector.anomalies_.graphs)[1]
+    histogram = score_distribution(
+        detector.decision_scores_, scores, _smallest_flagged(detector.decision_scores_, alpha)
+    )
+    chart = reference_map(references, places, flagged, graphs.ids, known)
+    key = "" if known is None else ' <span><b class="known">▲</b> known anomaly</span>'
+    legend = _MAP_LEGEND.replace("{known}", key)
+    against = counted(detector.scorer_.reference_count, "normal reference")
+    title = f"{counted(len(graphs), 'graph')} against {against}"
     summary = (
         f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
         f"{alpha:g}. Higher scores are more abnormal."
     )
-    made_by = f"GraphGlass {__version__}, preset {detector.preset}."
-    histogram = score_distribution(detector.decision_scores_, scores, threshold)
-    plotted = sphere_map(known, places, flagged, graphs.ids)
     about_scores = (
-        "Normal references (left out one at a time) in grey, the graphs of this report in colour; bars show shares of "
+        "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares of "
         "each group."
     )
-    about_map = "Distances on the plane follow the distances that decide the score; flagged graphs are red."
-    against = counted(detector.scorer_.reference_count, "normal reference")
-    title = f"{counted(len(graphs), 'graph')} against {against}"
-    sections = [
+    about_map = "The closer two graphs, the more similar they are by the distances that make the score."
+    losses = getattr(getattr(detector, "history_", None), "loss", ())
+    explained = [int(index) for index in order[:EXPLAINED]]
+    body = [
         f"<h1>{title}</h1><p>{escape(summary)}</p>",
-        f'<div class="pair"><div class="card"><h3>Scores</h3><p>{about_scores}</p>{histogram}</div>',
-        f'<div class="card"><h3>Map</h3><p>{about_map}</p>{plotted}</div></div>',
-        f"<h2>Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}",
-        f"<h2>The {min(EXPLAINED, len(graphs))} most abnormal graphs, explained</h2>",
-        *(_explained(detector, graphs[int(index)]) for index in order[:EXPLAINED]),
-        f'<h2>Training</h2><div class="card">{loss_curve(history)}</div>' if history else "",
-        f"<p>{escape(made_by)}</p>",
+        f'<div class="pair"><div class="card"><h2>Scores</h2><p>{about_scores}</p>{histogram}</div>',
+        f'<div class="card"><h2>Map</h2><p>{about_map}</p>{chart}{legend}</div></div>',
+        f'<h2 id="ranking">Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}',
+        f"<h2>The {counted(len(explained), 'most abnormal graph')}, explained</h2>",
+        *(_explained(detector, graphs, index, rank) for rank, index in enumerate(explained, start=1)),
+        f'<h2>Training</h2><div class="card">{loss_curve(losses)}</div>' if len(losses) else "",
+        f"<p>{escape(f'GraphGlass {__version__}, preset {detector.preset}.')}</p>",
     ]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>GraphGlass report</title>'
-        f"<style>{style}</style></head><body>{''.join(sections)}</body></html>"
-    )
+    script = files("graphglass.report").joinpath("sorting.js").read_text(encoding="utf-8")
+    return html_page("GraphGlass report", "".join(body), style=page_style(), script=script, kind="report")
 
 
 def _smallest_flagged(reference_scores: NDArray[np.float64], alpha: float) -> float:
@@ -97,36 +96,51 @@ def _ranking(
     flagged: NDArray[np.bool_],
     order: NDArray[np.int64],
 ) -> str:
-    rows = "".join(
-        f"<tr><td>{rank}</td><td>{escape(graphs.ids[i])}</td><td>{scores[i]:.4f}</td><td>{p_values[i]:.4f}</td>"
-        f"<td>{'<span class=flag>flagged</span>' if flagged[i] else ''}</td>"
-        f"<td>{graphs.sizes[i]}</td><td>{graphs.edge_counts[i]}</td></tr>"
-        for rank, i in enumerate(order[:_MOST_ROWS], start=1)
-    )
-    heads = "".join(f"<th>{name}</th>" for name in ("rank", "id", "score", "p-value", "", "nodes", "edges"))
+    rows = []
+    for rank, i in enumerate(order[:_MOST_ROWS], start=1):
+        rows.append("<tr>")
+        name = escape(defused(graphs.ids[i]))
+        cells = (
+            (rank, f"{rank}"),
+            (None, f'<a href="#graph-{rank}">{name}</a>' if rank <= EXPLAINED else name),
+            (scores[i], f"{scores[i]:.4f}"),
+            (p_values[i], f"{p_values[i]:.4f}"),
+            (int(flagged[i]), '<span class="flag">flagged</span>' if flagged[i] else ""),
+            (graphs.sizes[i], f"{graphs.sizes[i]}"),
+            (graphs.edge_counts[i], f"{graphs.edge_counts[i]}"),
+        )
+        for (kind, _), (value, text) in zip(_HEADS, cells, strict=True):
+            sorted_by = "" if value is None else f' data-value="{value}"'
+            rows.append(f'<td class="{kind}"{sorted_by}>{text}</td>')
+        rows.append("</tr>")
+    heads = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in _HEADS)
     rest = f"<p>{len(order) - _MOST_ROWS} more are not shown.</p>" if len(order) > _MOST_ROWS else ""
-    return f'<div class="card scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{rest}'
+    table = f'<table class="sortable"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<div class="card scroll" tabindex="0" role="region" aria-labelledby="ranking">{table}</div>{rest}'
 
 
-def _explained(detector: GLASS, graph: GraphSet) -> str:
-    explanation = detector.explain(graph)
+def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
+    graph = graphs[index]
+    explanation = detector.explain(graph, neighbours=_NEIGHBOURS)
     references = detector.references_.graphs
-    normal = [
-        f"<figure>{draw_graph(references[references.ids.index(item.id)])}<figcaption>normal {escape(item.id)}, "
-        f"similarity {item.similarity:.3f}</figcaption></figure>"
-        for item in explanation.neighbours[:_NEIGHBOURS]
-    ]
-    picture = f"<figure>{draw_graph(graph, explanation.node_attribution)}<figcaption>this graph</figcaption></figure>"
-    bars = sorted(explanation.contributions.items(), key=lambda item: -item[1])
+    coloured = frequent_labels(references) or None
+    anomalies = None if detector.anomalies_ is None else detector.anomalies_.graphs
+    near = [("normal", references, item) for item in explanation.neighbours]
+    if anomalies is not None:
+        near = [*(("known anomaly", anomalies, item) for item in explanation.resembles[:1]), *near]
+    figures = [f"<figure>{draw_graph(graph, explanation.node_attribution, coloured).svg}<figcaption>this graph"]
+    for kind, graphs_near, item in near:
+        picture = draw_graph(graphs_near[graphs_near.ids.index(item.id)], coloured=coloured)
+        alike = ", ".join(f"{name} {value:.2f}" for name, value in item.families.items())
+        figures.append(f"<figure>{picture.svg}<figcaption>{kind} {escape(item.id)}<br>similarity: {escape(alike)}")
+    pictures = "".join(f"{figure}</figcaption></figure>" for figure in figures)
+    reasons = "".join(f"<li>{escape(text)}</li>" for text in explanation.reasons)
+    reasons = f"<ul>{reasons}</ul>" if reasons else "<p>No measured property is outside its usual range.</p>"
+    shares = [(name, share) for name, share in explanation.shares.items() if share >= 0.5]
     return (
-        f'<div class="card"><h3>{escape(explanation.id)}</h3><p>Score {explanation.score:.4f}, p-value '
-        f'{explanation.p_value:.4f}.</p><div class="pictures">{picture}{"".join(normal)}</div>{_LEGEND}'
-        f'<div class="pair"><div>{_words(explanation)}</div><div>{contribution_bars(bars)}</div></div></div>'
+        f'<section class="card" id="graph-{rank}"><h2>{rank}. {escape(explanation.id)}</h2><p>Score '
+        f"{explanation.score:.4f}, p-value {explanation.p_value:.4f}. "
+        f'<a class="screen" href="#ranking">Back to the ranking</a></p><div class="pictures">{pictures}</div>'
+        f'{_NODE_LEGEND}<div class="columns two"><div><h3>What stands out</h3>{reasons}</div>'
+        f"<div><h3>Share of the score</h3>{share_bars(shares)}</div></div></section>"
     )
-
-
-def _words(explanation: Explanation) -> str:
-    if not explanation.reasons:
-        return "<p>No field lies outside the usual range.</p>"
-    items = "".join(f"<li>{escape(reason)}</li>" for reason in explanation.reasons[:6])
-    return f"<p>Outside the usual range, the most unusual first:</p><ul>{items}</ul>"

@@ -1,158 +1,179 @@
-"""From requests to answers: what the worker thread does for a batch of them."""
+"""From requests to answers: the work that is done for a batch of them, in the service or in a process apart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.detector.explanation import Neighbour
 from graphglass.errors import InputError
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.drawing import draw_graph
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
-from graphglass.serve.drawings import drawing
-from graphglass.serve.request_graphs import Share, check_size, read_molecules, read_request
+from graphglass.serve.request_graphs import item_names, read_items, rejections, request_items
 from graphglass.serve.request_limits import ServeLimits
-from graphglass.serve.service import Service
+from graphglass.serve.service import Service, Source
 
 
 def score_requests(
     service: Service, bounds: ServeLimits, requests: Sequence[schemas.ScoreRequest]
 ) -> list[schemas.ScoreAnswer | Exception]:
-    """Read and score the graphs of several requests with one forward pass.
+    """Read and score the graphs of several requests in one pass.
 
     A request that cannot be used gets its own error; the others are answered as if it were not there.
     """
-    answers: list[schemas.ScoreAnswer | Exception] = [RuntimeError("unanswered")] * len(requests)
-    readings: list[tuple[GraphSet, list[tuple[int, Share]]]] = []
-    for places in _together(requests):
-        try:
-            readings.append(_read(service, bounds, requests, places))
-        except Exception as error:
-            if len(places) > 1:  # one request must not take the others down with it
-                return [score_requests(service, bounds, [request])[0] for request in requests]
-            answers[places[0]] = error
-    filled = [graphs for graphs, _ in readings if len(graphs)]
+    items = [request_items(request) for request in requests]
     try:
-        scores = service.score(filled[0] if len(filled) == 1 else _joined(filled)) if filled else np.empty(0)
+        sets, rejected = read_items([item for part in items for item in part], bounds.reading, service.accept)
+        scores = _scores_by_place(service, sets)
     except Exception as error:
         if len(requests) > 1:
             return [score_requests(service, bounds, [request])[0] for request in requests]
         return [error]
+    answers: list[schemas.ScoreAnswer | Exception] = []
     start = 0
-    for graphs, shares in readings:
-        part = scores[start : start + len(graphs)]
-        start += len(graphs)
-        for place, share in shares:
-            results = _scored(service, graphs, share, part[share.start : share.stop], requests[place].alpha)
-            answers[place] = schemas.ScoreAnswer.model_construct(
-                results=results, rejected=share.rejected, model=service.fingerprint
+    for request, part in zip(requests, items, strict=True):
+        names, places = item_names(part), range(start, start + len(part))
+        refused = rejections({place - start: rejected[place] for place in places if place in rejected}, names)
+        found = {place - start: scores[place] for place in places if place in scores}
+        start += len(part)
+        if found:
+            answers.append(
+                schemas.ScoreAnswer.model_construct(
+                    results=_results(found, names, request.alpha), rejected=refused, model=service.digest
+                )
             )
+        else:
+            answers.append(_nothing_usable("scored", refused))
     return answers
 
 
 def explain_request(service: Service, bounds: ServeLimits, request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
-    """Everything the page shows about one graph; with a private summary, the channel contributions alone."""
-    graph, rejected = read_request(request, bounds)
-    if len(graph) != 1:
-        reasons = "; ".join(item.reason for item in rejected)
-        raise InputError(f"One graph is explained at a time, found {len(graph)} to read. {reasons}".strip())
-    graph = service.completed(graph.without_labels())
-    service.check(graph)
-    scored = service.comparable(graph)  # as /v1/score does; drawn is what was sent
+    """Everything the page shows about one graph; with a private summary, the contributions of channels alone."""
+    graphs, _ = _read_all(request, bounds, service, "explained")
+    scored = service.accept(graphs)  # drawn is what was sent
     if service.detector is None:
         contributions = service.contributions(scored)
         return schemas.ExplainAnswer(
-            id=graph.ids[0], score=sum(contributions.values()), p_value=None, contributions=contributions,
-            drawing=drawing(graph), neighbours=[], fields=[], place=None, rejected=rejected,
+            id=graphs.ids[0], score=sum(contributions.values()), p_value=None, contributions=contributions, shares={},
+            reasons=[], drawing=_drawing(service, graphs), neighbours=[], fields=[], place=None,
         )  # fmt: skip
-    told, place = service.explain(scored, request.neighbours, request.nodes)
+    explanation = service.detector.explain(scored, neighbours=request.neighbours, nodes=request.nodes)
+    x, y = service.place(scored)
     return schemas.ExplainAnswer(
-        id=told.id,
-        score=told.score,
-        p_value=told.p_value,
-        contributions=dict(told.contributions),
-        drawing=drawing(graph, told.node_attribution if request.nodes else None),
-        neighbours=[
-            schemas.NeighbourAnswer(id=item.id, similarity=item.similarity, drawing=drawing(service.reference(item.id)))
-            for item in told.neighbours
+        id=explanation.id,
+        score=explanation.score,
+        p_value=explanation.p_value,
+        contributions=dict(explanation.contributions),
+        shares=dict(explanation.shares),
+        reasons=list(explanation.reasons),
+        drawing=_drawing(service, graphs, explanation.node_attribution if request.nodes else None),
+        neighbours=[_neighbour(service, item, service.reference(item.id)) for item in explanation.neighbours],
+        resembles=[_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
+        fields=[
+            schemas.FieldAnswer(**{name: getattr(item, name) for name in schemas.FieldAnswer.model_fields})
+            for item in explanation.fields
         ],
-        fields=[schemas.FieldAnswer(**_field(item)) for item in told.fields],
-        place=place,
-        rejected=rejected,
+        place=(x, y),
     )
 
 
-def add_request(service: Service, bounds: ServeLimits, request: schemas.Graphs) -> schemas.ChangeAnswer:
-    """Add the graphs of a request to the references, durably."""
-    graphs, rejected = read_request(request, bounds, service.readable)
-    if not len(graphs):
-        raise InputError("; ".join(item.reason for item in rejected) or "Send at least one graph to add.")
-    graphs = service.completed(graphs.without_labels())
-    service.check(graphs)
-    added = service.add(graphs)
-    return schemas.ChangeAnswer(total=service.reference_count, changed=list(added), rejected=rejected)
+def add_request(
+    service: Service, bounds: ServeLimits, request: schemas.Graphs, anomalous: bool
+) -> schemas.ChangeAnswer:
+    """Add the graphs of a request to the trusted normals or to the known anomalies, durably."""
+    graphs, rejected = _read_all(request, bounds, service, "added", accepted=True)
+    added = service.add(graphs, anomalous=anomalous)
+    return schemas.ChangeAnswer(total=service.count(anomalous), changed=list(added), rejected=rejected)
 
 
-def _together(requests: Sequence[schemas.ScoreRequest]) -> list[list[int]]:
-    """Which requests are read in one go: all of molecules alone, and each other by itself."""
-    molecules = [place for place, request in enumerate(requests) if request.smiles and not request.graphs]
-    rest = [[place] for place in range(len(requests)) if place not in set(molecules)]
-    return [molecules, *rest] if molecules else rest
+def remove_ids(service: Service, ids: list[str], anomalous: bool) -> schemas.ChangeAnswer:
+    """Remove trusted normals or known anomalies, durably."""
+    service.remove(ids, anomalous=anomalous)
+    return schemas.ChangeAnswer(total=service.count(anomalous), changed=ids)
 
 
-def _read(
-    service: Service, bounds: ServeLimits, requests: Sequence[schemas.ScoreRequest], places: list[int]
-) -> tuple[GraphSet, list[tuple[int, Share]]]:
-    for place in places:
-        check_size(requests[place], bounds)
-    if len(places) > 1:
-        # Past the bounds of one request the batch is read request by request instead.
-        limits = replace(bounds.reading, max_graphs=bounds.batch_graphs + bounds.graphs)
-        graphs, shares = read_molecules([requests[place] for place in places], limits)
-    else:
-        graphs, rejected = read_request(requests[places[0]], bounds, service.readable)
-        shares = [Share(0, len(graphs), graphs.ids, rejected)]
-    if len(graphs):
-        graphs = service.completed(graphs)
-        service.check(graphs)
-        graphs = service.comparable(graphs)
-    return graphs, list(zip(places, shares, strict=True))
+def answer_apart(source: Source, digest: str, bounds: ServeLimits, request: Any) -> Any:
+    """In a process apart: load the model if it has changed, then score or explain."""
+    service = _loaded(source, digest)
+    if isinstance(request, schemas.ExplainRequest):
+        return explain_request(service, bounds, request)
+    answer = score_requests(service, bounds, [request])[0]
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
-def _joined(parts: Sequence[GraphSet]) -> GraphSet:
-    """One set under running numbers, since several requests may use the same id."""
-    start, renamed = 0, []
-    for part in parts:
-        renamed.append(replace(part, ids=tuple(map(str, range(start, start + len(part))))))
-        start += len(part)
-    return concatenate(renamed)
+@lru_cache(maxsize=1)
+def _loaded(source: Source, digest: str) -> Service:
+    return Service(source.path, summary=source.summary, source_prior=source.source_prior)
 
 
-def _scored(
-    service: Service, graphs: GraphSet, share: Share, scores: NDArray[np.float64], alpha: float
+def _scores_by_place(service: Service, sets: Sequence[GraphSet]) -> dict[int, tuple[float, float | None, int, int]]:
+    """Score, p-value, nodes and edges of every graph, by the place it has as id."""
+    if not sets:
+        return {}
+    scores = service.score_sets(sets)
+    p_values: Sequence[float | None] | NDArray[np.float64] = [None] * len(scores)
+    if (found := service.p_values(scores)) is not None:
+        p_values = found
+    places = [int(name) for graphs in sets for name in graphs.ids]
+    sizes, edges = (np.concatenate([getattr(graphs, name) for graphs in sets]) for name in ("sizes", "edge_counts"))
+    rows = zip(scores.tolist(), p_values, sizes.tolist(), edges.tolist(), strict=True)
+    return dict(zip(places, rows, strict=True))
+
+
+def _results(
+    found: dict[int, tuple[float, float | None, int, int]], names: Sequence[str], alpha: float
 ) -> list[schemas.Scored]:
-    if not len(scores):
-        return []
-    rows = slice(share.start, share.stop)
-    sizes, edges, p_values = graphs.sizes[rows], graphs.edge_counts[rows], service.p_values(scores)
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    ranks = {place: rank for rank, place in enumerate(sorted(found, key=lambda place: -found[place][0]), start=1)}
     return [
         schemas.Scored.model_construct(
-            id=name,
-            score=float(scores[i]),
-            rank=int(ranks[i]),
-            p_value=None if p_values is None else float(p_values[i]),
-            flagged=None if p_values is None else bool(p_values[i] <= alpha),
-            nodes=int(sizes[i]),
-            edges=int(edges[i]),
+            id=names[place],
+            score=score,
+            rank=ranks[place],
+            p_value=None if p_value is None else float(p_value),
+            flagged=None if p_value is None else bool(p_value <= alpha),
+            nodes=nodes,
+            edges=edges,
         )
-        for i, name in enumerate(share.names)
+        for place, (score, p_value, nodes, edges) in sorted(found.items())
     ]
 
 
-def _field(item: Any) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in schemas.FieldAnswer.model_fields}
+def _read_all(
+    request: schemas.Graphs, bounds: ServeLimits, service: Service, done: str, *, accepted: bool = False
+) -> tuple[GraphSet, list[schemas.Rejected]]:
+    """The graphs of one request in one set, as they were sent or in the form the model reads."""
+    items = request_items(request)
+    names = item_names(items)
+    sets, rejected = read_items(items, bounds.reading, service.accept if accepted else GraphSet.without_labels)
+    refused = rejections(rejected, names)
+    if not sets:
+        raise _nothing_usable(done, refused)
+    named = [replace(graphs, ids=tuple(names[int(place)] for place in graphs.ids)) for graphs in sets]
+    return service.joined(named), refused
+
+
+def _nothing_usable(done: str, rejected: Sequence[schemas.Rejected]) -> InputError:
+    if not rejected:
+        return InputError("The request holds no graph. Send at least one under 'graphs' or 'smiles'.")
+    reasons = "; ".join(f"{item.id}: {item.reason}" for item in rejected[:3])
+    more = f"; and {len(rejected) - 3} more" if len(rejected) > 3 else ""
+    return InputError(f"No graph of this request can be {done}. {reasons}{more}")
+
+
+def _neighbour(service: Service, item: Neighbour, graph: GraphSet) -> schemas.NeighbourAnswer:
+    return schemas.NeighbourAnswer(
+        id=item.id, similarity=item.similarity, families=dict(item.families), drawing=_drawing(service, graph)
+    )
+
+
+def _drawing(service: Service, graph: GraphSet, attribution: NDArray[np.float64] | None = None) -> schemas.Drawing:
+    picture = draw_graph(graph, attribution, service.coloured_labels or None)
+    return schemas.Drawing(svg=picture.svg, shown=picture.shown, total=picture.total)

@@ -1,4 +1,4 @@
-"""The REST API and the page, as one ASGI application."""
+"""The REST API and the inspector, as one ASGI application."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
 from fastapi.staticfiles import StaticFiles
@@ -19,24 +19,36 @@ from starlette.exceptions import HTTPException
 from graphglass import __version__
 from graphglass.errors import GlassError, InputError, MissingExtraError
 from graphglass.serve import schemas
-from graphglass.serve.answers import add_request, explain_request, score_requests
+from graphglass.serve.answers import add_request, answer_apart, explain_request, remove_ids, score_requests
+from graphglass.serve.apart import ApartProcess
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.counters import Metrics
+from graphglass.serve.counters import Counters
+from graphglass.serve.example import example_records
+from graphglass.serve.graph_files import read_file
 from graphglass.serve.guard import Guard
+from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.problems import problem_response
-from graphglass.serve.request_graphs import request_size
+from graphglass.serve.request_graphs import check_work, request_size
 from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service
 
 logger = logging.getLogger("graphglass.serve")
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"description": text, "content": {"application/problem+json": {}}}
-    for code, text in ((400, "Bad request"), (401, "No token"), (408, "Too slow a body"), (413, "Too large"),
-                       (421, "Another host"), (422, "Cannot be used"), (429, "Too many requests"),
-                       (500, "Failed"), (503, "Too slow"))
+_STATUSES = {
+    400: "Bad request", 401: "No token", 405: "Wrong method", 408: "Body too slow", 413: "Body too large",
+    421: "Another host", 422: "Cannot be used", 429: "Too many requests", 500: "Failed", 503: "Took too long",
 }  # fmt: skip
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"description": text, "content": {"application/problem+json": {}}} for code, text in _STATUSES.items()
+}
+_Ids = Annotated[list[schemas.Name], Query(alias="id", min_length=1, max_length=1000)]
+_FILE_BODY = {
+    "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+}
+# Files of more bytes, and formats that unpack to more than they are, are read in the process apart.
+_QUICK_BYTES = 1 << 20
+_QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt")
 
 
 def create_app(
@@ -58,19 +70,22 @@ def create_app(
         Host names the service may be called by; any if absent.
     """
     bounds = limits or ServeLimits()
-    metrics = Metrics()
+    counters = Counters()
     batcher = Batcher(
         partial(score_requests, service, bounds),
         size=request_size,
         batch_graphs=bounds.batch_graphs,
         waiting=bounds.waiting,
     )
+    apart = ApartProcess(seconds=bounds.seconds, waiting=bounds.waiting_apart)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batcher.start()
+        await batcher.run(service.ready)  # compiled kernels load now, not during the first request
         yield
         await batcher.stop()
+        apart.stop()
 
     app = FastAPI(
         title="GraphGlass",
@@ -81,45 +96,71 @@ def create_app(
         lifespan=lifespan,
         responses=PROBLEMS,
     )
-    app.state.batcher, app.state.metrics = batcher, metrics
-    metrics.references.set(service.facts()["references"])
-    _tell_problems(app)
+    app.state.batcher, app.state.apart = batcher, apart
+    counters.references.set(service.reference_count)
+    _answer_problems(app)
     app.add_middleware(BodyLimit, limits=bounds)
-    app.add_middleware(Guard, metrics=metrics, token=token, hosts=hosts)
+    app.add_middleware(Guard, counters=counters, token=token, hosts=hosts)
 
     async def timely(work: Awaitable[Any]) -> Any:
-        metrics.waiting.set(batcher.waiting)
+        counters.waiting.set(batcher.waiting + apart.waiting)
         async with asyncio.timeout(bounds.seconds):
             return await work
 
+    def in_other_process(request: schemas.Graphs) -> Awaitable[Any]:
+        return apart.run(answer_apart, service.source, service.digest, bounds, request)
+
     @app.post("/v1/score", response_model=schemas.ScoreAnswer)
     async def score(request: schemas.ScoreRequest) -> Response:
-        """Score and rank graphs. Records that cannot be read are listed with the reason; the rest goes on."""
-        answer: schemas.ScoreAnswer = await timely(batcher.answer(request))
-        metrics.graphs.inc(len(answer.results))
-        metrics.rejected.inc(len(answer.rejected))
-        metrics.flagged.inc(sum(bool(item.flagged) for item in answer.results))
+        """Score and rank graphs. Records that cannot be read are listed with the reason; the others are scored."""
+        quick = check_work(request, bounds) <= bounds.quick_seconds
+        answer: schemas.ScoreAnswer = await timely(batcher.answer(request) if quick else in_other_process(request))
+        counters.graphs.inc(len(answer.results))
+        counters.rejected.inc(len(answer.rejected))
+        counters.flagged.inc(sum(bool(item.flagged) for item in answer.results))
         return Response(answer.model_dump_json(), media_type="application/json")
 
     @app.post("/v1/explain")
     async def explain(request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
-        """Say why one graph has its score. Where a private summary is served, only channel contributions are told."""
-        return await timely(batcher.run(explain_request, service, bounds, request))
+        """Explain the score of one graph. With a private summary, by the contributions of channels alone."""
+        quick = check_work(request, bounds) <= bounds.quick_seconds
+        here = partial(batcher.run, explain_request, service, bounds, request)
+        return await timely(here() if quick else in_other_process(request))
+
+    @app.post("/v1/read", openapi_extra=_FILE_BODY)
+    async def read(
+        request: Request,
+        name: Annotated[str, Query(max_length=200, description="Of the file; its suffix names the format.")] = "",
+        content_type: Annotated[str | None, Header(include_in_schema=False)] = None,
+    ) -> schemas.FileAnswer:
+        """Read a file in any format of `glass score`, and return its graphs as node-link records."""
+        if content_type != "application/octet-stream":  # which browsers do not send across sites without asking
+            raise InputError("Send the file as application/octet-stream.")
+        content = await request.body()
+        limits = bounds.reading
+        suffix = f".{name.rpartition('.')[2]}".lower() if "." in name else ""
+        if len(content) <= _QUICK_BYTES and suffix in _QUICK_SUFFIXES:
+            return await timely(batcher.run(read_file, content, name, limits))
+        return await timely(apart.run(read_file, content, name, limits))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
         """What is served."""
         return schemas.ModelAnswer(**service.facts(), graphs_per_request=bounds.graphs)
 
+    @app.get("/v1/example")
+    async def example() -> schemas.Graphs:
+        """Some references, and changed copies of them, to try the service with."""
+        return schemas.Graphs(graphs=await timely(batcher.run(example_records, service.example_references())))
+
     @app.get("/v1/map")
     async def reference_map() -> schemas.MapAnswer:
-        """The references on the flat map of the sphere."""
-        ids, places = await timely(batcher.run(service.reference_map))
-        return schemas.MapAnswer(ids=list(ids), places=[(float(x), float(y)) for x, y in places])
+        """Positions of the references on a plane: the closer, the more similar."""
+        return await timely(batcher.run(service.reference_map))
 
     @app.get("/v1/references")
     async def list_references(
-        offset: Annotated[int, Query(ge=0, le=10**9)] = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+        offset: Annotated[int, Query(ge=0, le=10**9)] = 0, limit: Annotated[int, Query(ge=1, le=20_000)] = 100
     ) -> schemas.ReferenceAnswer:
         """Ids and leave-one-out scores of the references; of a very large set, those of the sample kept whole."""
         rows = service.references()
@@ -127,51 +168,79 @@ def create_app(
             total=service.reference_count, listed=len(rows), references=rows[offset : offset + limit]
         )
 
-    @app.post("/v1/references", status_code=201)
-    async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:
-        """Add trusted normal graphs; the change is on disk and in the audit log when this answers."""
-        answer: schemas.ChangeAnswer = await timely(batcher.run(add_request, service, bounds, request))
-        metrics.references.set(answer.total)
+    async def add(request: schemas.Graphs, *, anomalous: bool) -> schemas.ChangeAnswer:
+        check_work(request, bounds)
+        answer: schemas.ChangeAnswer = await timely(batcher.change(add_request, service, bounds, request, anomalous))
+        counters.references.set(service.reference_count)
         return answer
 
+    async def remove(ids: list[str], *, anomalous: bool) -> schemas.ChangeAnswer:
+        answer: schemas.ChangeAnswer = await timely(batcher.change(remove_ids, service, ids, anomalous))
+        counters.references.set(service.reference_count)
+        return answer
+
+    @app.post("/v1/references", status_code=201)
+    async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:
+        """Add trusted normal graphs; the change is on disk and in the change log when this answers."""
+        return await add(request, anomalous=False)
+
     @app.delete("/v1/references")
-    async def remove_references(
-        ids: Annotated[list[schemas.Name], Query(alias="id", min_length=1, max_length=1000)],
-    ) -> schemas.ChangeAnswer:
+    async def remove_references(ids: _Ids) -> schemas.ChangeAnswer:
         """Remove references by id."""
-        total = await timely(batcher.run(service.remove, ids))
-        metrics.references.set(total)
-        return schemas.ChangeAnswer(total=total, changed=ids)
+        return await remove(ids, anomalous=False)
+
+    @app.get("/v1/anomalies")
+    async def list_anomalies() -> schemas.AnomalyAnswer:
+        """Ids of the known anomalies."""
+        ids = service.known_ids()
+        return schemas.AnomalyAnswer(total=len(ids), anomalies=list(ids))
+
+    @app.post("/v1/anomalies", status_code=201)
+    async def add_anomalies(request: schemas.Graphs) -> schemas.ChangeAnswer:
+        """Add known anomalies; graphs near them rank higher from now on."""
+        return await add(request, anomalous=True)
+
+    @app.delete("/v1/anomalies")
+    async def remove_anomalies(ids: _Ids) -> schemas.ChangeAnswer:
+        """Remove known anomalies by id."""
+        return await remove(ids, anomalous=True)
 
     @app.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
-        """The process answers."""
+        """The process answers. This never waits for other requests."""
         return "ok"
 
     @app.get("/readyz", response_class=PlainTextResponse)
-    async def readyz() -> str:
-        """The model is loaded and can score."""
-        await timely(batcher.run(service.ready))
-        return "ready"
+    async def readyz() -> Response:
+        """The model has scored, and the next request would not be refused. This never waits for other requests."""
+        if batcher.full:
+            return problem_response(503, "Too many requests are waiting.", {"Retry-After": "1"})
+        return PlainTextResponse("ready")
 
     @app.get("/metrics", response_class=PlainTextResponse)
-    async def metrics_page() -> Response:
+    async def metrics() -> Response:
         """Counters in Prometheus' format."""
-        return Response(metrics.page(), media_type="text/plain; version=0.0.4")
+        return Response(counters.page(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/", include_in_schema=False)
+    async def inspector() -> Response:
+        return Response(inspector_page(), media_type="text/html")
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
-        from graphglass.serve.docs_page import docs_page
-
         return Response(docs_page(app.openapi()), media_type="text/html")
 
-    web = str(files("graphglass.serve").joinpath("web"))
-    app.mount("/", StaticFiles(directory=web, html=True), name="web")
+    @app.get("/style.css", include_in_schema=False)
+    async def style() -> Response:
+        return Response(style_sheet(), media_type="text/css")
+
+    # Under a path of its own: a mount at the root would answer 404 where 405 is right.
+    app.mount("/web", StaticFiles(directory=str(files("graphglass.serve").joinpath("web"))), name="web")
     return app
 
 
-def _tell_problems(app: FastAPI) -> None:
-    """Expected errors as problems."""
+def _answer_problems(app: FastAPI) -> None:
+    """Answer expected errors as problem documents."""
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
@@ -190,9 +259,9 @@ def _tell_problems(app: FastAPI) -> None:
 
     @app.exception_handler(GlassError)
     async def failed(_: Request, error: GlassError) -> Response:
-        # These speak of files and settings of the service: for its owner, not for its clients.
+        # These name files and settings of the service, which are for its owner and not for its clients.
         logger.error("%s: %s", type(error).__name__, error)
-        return problem_response(500, "The service could not do this and changed nothing; its log says why.")
+        return problem_response(500, "The service could not do this and changed nothing. The reason is in its log.")
 
     @app.exception_handler(BusyError)
     async def busy(_: Request, __: BusyError) -> Response:

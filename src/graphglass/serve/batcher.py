@@ -1,4 +1,4 @@
-"""Concurrent requests share one forward pass; one thread does all the work, in order of arrival."""
+"""Concurrent requests share one scoring pass, in order of arrival; changes of the model wait in a line of their own."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class _Waiting(Generic[Asked, Answer]):
 class Batcher(Generic[Asked, Answer]):
     """Collects waiting requests and answers them together.
 
-    While one batch is being worked on the next one gathers, so a lone request waits for nothing and many requests share
-    the cost. A graph's score does not depend on its batch, so sharing is invisible.
+    While one batch is being scored, the next one gathers: a lone request waits for nothing, and many requests share the
+    cost. A graph's score does not depend on its batch.
 
     Parameters
     ----------
@@ -52,6 +52,8 @@ class Batcher(Generic[Asked, Answer]):
         self._line: asyncio.Queue[_Waiting[Asked, Answer]] = asyncio.Queue(maxsize=waiting)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="glass")
         self._task: asyncio.Task[None] | None = None
+        # Building a changed model may take minutes. Meanwhile the scoring thread answers with the old one.
+        self._changes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="glass-change")
         self._others = 0
         self.batches = 0
 
@@ -60,13 +62,19 @@ class Batcher(Generic[Asked, Answer]):
         """Requests in line."""
         return self._line.qsize() + self._others
 
+    @property
+    def full(self) -> bool:
+        """Whether the next request would be refused."""
+        return self._line.full() or self._others >= self._most
+
     def start(self) -> None:
         self._task = asyncio.create_task(self._gather())
 
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        for thread in (self._thread, self._changes):
+            thread.shutdown(wait=True, cancel_futures=True)
 
     async def answer(self, asked: Asked) -> Answer:
         """The answer to one request, worked out together with whatever else is waiting."""
@@ -79,16 +87,20 @@ class Batcher(Generic[Asked, Answer]):
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Do something else with the model, never at the same time as a batch."""
+        return await self._in_line(self._thread, function, *arguments)
+
+    async def change(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Change the model, one change at a time."""
+        return await self._in_line(self._changes, function, *arguments)
+
+    async def _in_line(self, thread: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._others >= self._most:
             raise BusyError
         self._others += 1
         try:
-            return await self._in_thread(function, *arguments)
+            return await asyncio.get_running_loop().run_in_executor(thread, function, *arguments)
         finally:
             self._others -= 1
-
-    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
     async def _gather(self) -> None:
         while True:
@@ -104,7 +116,8 @@ class Batcher(Generic[Asked, Answer]):
     async def _answer(self, batch: list[_Waiting[Asked, Answer]]) -> None:
         self.batches += 1
         try:
-            answers = await self._in_thread(self._work_on, [item.asked for item in batch])
+            asked = [item.asked for item in batch]
+            answers = await asyncio.get_running_loop().run_in_executor(self._thread, self._work_on, asked)
         except Exception as error:
             answers = [error] * len(batch)
         for item, answer in zip(batch, answers, strict=True):

@@ -45,7 +45,7 @@ class BodyLimit:
             return message if refusal is None else {"type": "http.disconnect"}
 
         async def sending(message: Any) -> None:
-            # Whatever the application makes of a body that broke off, the client is told the real reason, once.
+            # The application answers a body that ended early in its own way; the client gets the real reason, once.
             nonlocal answered
             if refusal is None:
                 await send(message)

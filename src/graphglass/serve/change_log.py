@@ -1,4 +1,4 @@
-"""The audit log: what was asked of the references before it is done, and how it ended before it is answered."""
+"""The change log beside a model: every change of its references when it begins, and how it ended."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-AUDIT = "references-audit.log"
+LOG_NAME = "references-audit.log"
 
 
 def record_change(model: Path, stage: str, action: str, ids: Sequence[str], references: int) -> None:
-    """Append a line to the log beside the model, and make it durable. Graph content is not logged.
+    """Append a line to the log and make it durable. Graph content is not logged.
 
     Parameters
     ----------
     model : Path
     stage : {"begun", "done", "failed"}
-        A change that was begun and neither done nor failed was cut off by a crash: the model holds it or it does not.
-    action : {"add", "remove"}
+        A change that was begun and neither done nor failed was cut off by a crash; the model may or may not hold it.
+    action : str
+        ``add`` or ``remove`` for normal references, ``add-anomalies`` or ``remove-anomalies`` for known anomalies.
     ids : sequence of str
-        The references in question.
+        The graphs that are added or removed.
     references : int
-        How many there are at this stage.
+        Graphs on that side at this stage.
     """
     entry = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -32,7 +33,7 @@ def record_change(model: Path, stage: str, action: str, ids: Sequence[str], refe
         "ids": list(ids),
         "references": references,
     }
-    path = model.with_name(f"{model.name}.{AUDIT}")
+    path = model.with_name(f"{model.name}.{LOG_NAME}")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(descriptor, (json.dumps(entry) + "\n").encode())

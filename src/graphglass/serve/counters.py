@@ -1,12 +1,12 @@
-"""Counters for Prometheus; they count, they never carry graph content."""
+"""Counters for Prometheus; they hold numbers and no graph content."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 
-class Metrics:
-    """The service's own registry, so that several services can live in one process."""
+class Counters:
+    """Counters in a registry of their own, so that several services can run in one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -19,4 +19,5 @@ class Metrics:
         self.references = Gauge("glass_references", "Normal references in use", registry=self.registry)
 
     def page(self) -> bytes:
+        """All counters in Prometheus' text format."""
         return bytes(generate_latest(self.registry))

@@ -26,7 +26,7 @@ class DriftMartingale:
     ``1 / threshold``. The bets are power functions of the p-value and of its mirror image, between which wealth jumps
     at several rates, so that changes late in a long stream are found too.
 
-    After an alarm the test starts anew with the scores that follow.
+    After an alarm the test starts again with the scores that follow.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class DriftMartingale:
         return float(np.exp(min(self.log_wealth, 700.0)))
 
     def update(self, score: float) -> bool:
-        """Take the next score; True if it raises an alarm, after which the test starts anew."""
+        """Take the next score; True if it raises an alarm, after which the test starts again."""
         self.bet(self._p_value(float(score)))
         if self.log_wealth < np.log(self.threshold):
             return False

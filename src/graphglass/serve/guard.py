@@ -1,4 +1,4 @@
-"""What every answer goes through: host and token checks, security headers, counting, and failures without details."""
+"""Around every answer: host and token checks, security headers, counting, and failures without details."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from graphglass.serve.auth import allowed, host_of
-from graphglass.serve.counters import Metrics
+from graphglass.serve.counters import Counters
 from graphglass.serve.problems import problem_response
 
 logger = logging.getLogger("graphglass.serve")
@@ -25,10 +25,6 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-_COUNTED = frozenset(
-    ("/v1/score", "/v1/explain", "/v1/model", "/v1/map", "/v1/references", "/healthz", "/readyz", "/metrics", "/docs",
-     "/openapi.json")
-)  # fmt: skip
 
 
 class Guard:
@@ -37,16 +33,16 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
-    metrics : Metrics
+    counters : Counters
     token : str, optional
-        Needed for everything that tells of the model; the page and the API's description carry no secret.
+        Needed for everything about the model; the page and the description of the API carry no secret.
     hosts : collection of str, optional
         Names the service may be called by. A page on another name that resolves to this machine is refused, so that
         a website cannot reach a service on loopback through its visitor's browser.
     """
 
-    def __init__(self, app: Any, metrics: Metrics, token: str | None, hosts: Collection[str] | None) -> None:
-        self.app, self.metrics, self.token, self.hosts = app, metrics, token, hosts
+    def __init__(self, app: Any, counters: Counters, token: str | None, hosts: Collection[str] | None) -> None:
+        self.app, self.counters, self.token, self.hosts = app, counters, token, hosts
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -71,9 +67,10 @@ class Guard:
             if not status:
                 problem = problem_response(500, "The service failed on this request; its log says where.")
                 await problem(scope, receive, sending)
-        route = path if path in _COUNTED else "other" if status == 404 else "page"
-        self.metrics.requests.labels(route, str(status)).inc()
-        self.metrics.seconds.labels(route).observe(time.perf_counter() - start)
+        # Only paths that exist become labels: a client must not be able to fill the memory with new ones.
+        route = "other" if status in (401, 404, 421) else path
+        self.counters.requests.labels(route, str(status)).inc()
+        self.counters.seconds.labels(route).observe(time.perf_counter() - start)
 
     def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Any:
         if self.hosts is not None and host_of(headers.get(b"host", b"").decode("latin-1")) not in self.hosts:

@@ -21,7 +21,7 @@ MOST_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Line:
-    """One line and where it stood."""
+    """One line, and its source and number."""
 
     source: str
     number: int
@@ -31,7 +31,7 @@ class Line:
 def standard_input() -> BinaryIO:
     """A reader of standard input of its own.
 
-    A thread may still wait in it when the program ends. The interpreter closes ``sys.stdin`` then, and aborts if a
+    A thread may still be reading when the program ends. The interpreter closes ``sys.stdin`` then, and aborts if a
     thread holds it; another reader of the same input is left alone.
     """
     try:
@@ -43,8 +43,8 @@ def standard_input() -> BinaryIO:
 def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
     """Lines of a stream, as many at a time as have arrived.
 
-    A thread reads on while lines are being worked on; it stops at a bounded lead, so that a fast writer waits. Of a
-    line past ``longest`` bytes the beginning comes, which is no record.
+    A thread reads ahead while lines are scored, up to a bound, so that a fast writer waits. Of a line longer than
+    ``longest`` bytes only the beginning is returned, which is not a valid record.
     """
     waiting: queue.Queue[Line | Exception | None] = queue.Queue(maxsize=4 * MOST_AT_ONCE)
 
@@ -56,7 +56,7 @@ def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
                 number += 1
                 waiting.put(Line("input", number, content))
         except Exception as error:
-            end = error  # raised where the lines are waited for: nobody looks at this thread
+            end = error  # raised where the lines are used, since errors of this thread would be lost
         waiting.put(end)
 
     threading.Thread(target=read, daemon=True, name="lines").start()
@@ -71,7 +71,7 @@ def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
         if not isinstance(item, Line):
             break
     if isinstance(item, OSError):
-        raise InputError(f"The input cannot be read any further: {item}. What was read is scored.") from item
+        raise InputError(f"The input cannot be read any further: {item}. What was read before is scored.") from item
     if isinstance(item, Exception):
         raise item
 
@@ -95,11 +95,11 @@ def _whole(content: bytes) -> bool:
     return True
 
 
-Places = dict[str, tuple[int, int, int]]  # file -> (its number on the disk, bytes taken, lines taken)
+Places = dict[str, tuple[int, int, int]]  # file -> (its number on the disk, bytes read, lines read)
 
 
 def read_places(path: Path, directory: Path) -> Places:
-    """How far the files of a directory were taken by the run that left ``path``; nothing without it."""
+    """How far the files of a directory were read by the run that wrote ``path``; nothing without it."""
     try:
         files = json.loads(path.read_bytes()).get(str(directory.resolve()), {})
         return {name: (int(file), int(place), int(line)) for name, (file, place, line) in files.items()}
@@ -107,12 +107,12 @@ def read_places(path: Path, directory: Path) -> Places:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}, which says what was scored before, cannot be read: {error}. Delete it to score all files again."
+            f"{path}, which records what was scored before, cannot be read: {error}. Delete it to score all again."
         ) from error
 
 
 def write_places(path: Path, directory: Path, places: Places) -> None:
-    """Keep the places of a directory beside those of others that went into the same results."""
+    """Save the places of a directory beside those of others with the same results."""
     kept = json.loads(path.read_bytes()) if path.exists() else {}
     write_whole(path, json.dumps({**kept, str(directory.resolve()): places}).encode())
 
@@ -129,9 +129,9 @@ def directory_lines(
     """Lines of all ``.jsonl`` files in a directory, of files that appear later, and of those that grow.
 
     A last line without its line end is taken once it is a whole JSON value and the file has not grown for one poll;
-    with ``once``, which does not wait, half a line is left to the next run. ``places`` says where to go on, and is kept
-    up to date with the lines given out. A file that was replaced or cut short is taken from its beginning; one that
-    cannot be read is told once.
+    with ``once``, which does not wait, half a line is left to the next run. ``places`` says where to continue, and is
+    kept up to date with the lines returned. A file that was replaced or cut short is read from its beginning; one that
+    cannot be read is reported once.
     """
     places = {} if places is None else places
     sizes: dict[str, int] = {}

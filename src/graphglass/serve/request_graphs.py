@@ -1,26 +1,25 @@
-"""The graphs of a request, read with the service's limits."""
+"""Node-link records and molecules as graphs: each is read, or rejected with a reason, as if it came alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from graphglass.errors import GraphError, LimitError, SchemaError
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.errors import GraphError, InputError, LimitError
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
 from graphglass.serve import schemas
-from graphglass.serve.request_limits import ServeLimits
+from graphglass.serve.request_limits import DELETIONS, PER_ITEM, ServeLimits, estimated_seconds
+
+Item = Mapping[str, Any]  # a node-link record, or {"smiles": text, "id": name}
 
 
-@dataclass(frozen=True)
-class Share:
-    """Rows ``start:stop`` of a set belong to one request, under these names."""
-
-    start: int
-    stop: int
-    names: tuple[str, ...]
-    rejected: list[schemas.Rejected]
+def request_items(request: schemas.Graphs) -> list[Item]:
+    """The records of a request, then its molecules."""
+    molecules = [{"smiles": item} if isinstance(item, str) else item.model_dump() for item in request.smiles]
+    return [*request.graphs, *molecules]
 
 
 def request_size(request: schemas.Graphs) -> int:
@@ -28,102 +27,117 @@ def request_size(request: schemas.Graphs) -> int:
     return len(request.graphs) + len(request.smiles)
 
 
-def check_size(request: schemas.Graphs, bounds: ServeLimits) -> None:
-    """Refuse a request of too many records before any is read."""
+def check_work(request: schemas.Graphs, bounds: ServeLimits) -> float:
+    """Estimated processor seconds of a request; LimitError before any of it is read if they are too many."""
     count = request_size(request)
     if count > bounds.graphs:
         raise LimitError(f"A request may hold {bounds.graphs} graphs, found {count}. Send them in several requests.")
+    if isinstance(request, schemas.ExplainRequest) and count > 1:
+        raise InputError(f"One graph is explained at a time, found {count}.")
+    seconds = sum(estimated_seconds(item, bounds.reading) for item in request_items(request))
+    if isinstance(request, schemas.ExplainRequest) and request.nodes:
+        # An explanation scores a smaller copy of its graph per node, and fewer copies of a large graph.
+        seconds = min(seconds * (1 + min(DELETIONS, seconds / PER_ITEM)), max(seconds, bounds.work_seconds))
+    if seconds > bounds.work_seconds:
+        raise LimitError(
+            f"A request may take {bounds.work_seconds:g} seconds of work, and this one about {seconds:.0f}. Send fewer "
+            "or smaller graphs at a time, or score the file with `glass score`."
+        )
+    return seconds
 
 
-def read_request(
-    request: schemas.Graphs, bounds: ServeLimits, form: Callable[[GraphSet], GraphSet] = lambda graphs: graphs
-) -> tuple[GraphSet, list[schemas.Rejected]]:
-    """Node-link records, then molecules, in the order of the request; ids are made unique.
+def item_names(items: Sequence[Item]) -> tuple[str, ...]:
+    """A name for every item, no two alike: its id, its SMILES or its place."""
+    names = []
+    for place, item in enumerate(items):
+        given = item.get("id")
+        known = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
+        text = item.get("smiles")
+        names.append(sendable(known or (text if isinstance(text, str) else f"graph-{place}"))[:200])
+    return unique(names)
 
-    Both take on the ``form`` that a model reads before they are joined, for which they must be alike.
+
+def read_items(
+    items: Sequence[Item], limits: Limits, accept: Callable[[GraphSet], GraphSet]
+) -> tuple[list[GraphSet], dict[int, str]]:
+    """Graphs under the places of their items, and the reasons why other items are rejected.
+
+    Items are read together, since most of a small read is its fixed cost. Where that could give an item labels or a
+    rejection it would not get alone, the items are read in two halves instead.
+
+    Parameters
+    ----------
+    items : sequence of mappings
+    limits : Limits
+    accept : callable
+        Brings graphs into the form that the model reads, or raises an InputError.
     """
-    check_size(request, bounds)
-    parts: list[GraphSet] = []
-    names: list[str] = []
-    rejected: list[schemas.Rejected] = []
-    if request.graphs:
-        result = read_report(request.graphs, format="json-lines", limits=bounds.reading)
-        rejected += [_rejected(item.position, item.id, item.reason) for item in result.rejects]
-        _check_text(result.graphs)
-        parts.append(result.graphs)
-        names += result.graphs.ids
-    if request.smiles:
-        graphs, (share,) = read_molecules([request], bounds.reading)
-        before = len(request.graphs)
-        rejected += [item.model_copy(update={"position": before + item.position}) for item in share.rejected]
-        parts.append(graphs)
-        names += share.names
-    ids = _unique(names)
-    if len(parts) == 1:
-        return replace(parts[0], ids=ids), rejected
-    parts = [replace(form(part), ids=tuple(f"{place} {name}" for name in part.ids)) for place, part in enumerate(parts)]
+    rejected: dict[int, str] = {}
+    sets: list[GraphSet] = []
+    for kind in ("json-lines", "smi"):
+        places = [place for place, item in enumerate(items) if ("smiles" in item) == (kind == "smi")]
+        sets += _read(items, places, kind, limits, accept, rejected) if places else []
+    return sets, rejected
+
+
+def _read(
+    items: Sequence[Item],
+    places: list[int],
+    kind: str,
+    limits: Limits,
+    accept: Callable[[GraphSet], GraphSet],
+    rejected: dict[int, str],
+) -> list[GraphSet]:
+    contents = [items[place]["smiles"] if kind == "smi" else {**items[place], "id": str(place)} for place in places]
     try:
-        return replace(concatenate(parts), ids=ids), rejected
-    except SchemaError as error:
-        raise SchemaError(
-            "The node-link records of this request carry other labels or attributes than molecules do, and the model "
-            "reads one kind of graphs. Send the kind its references are of."
-        ) from error
+        result = read_report(contents, format=kind, limits=limits)
+        left_out = {places[item.position]: item.reason for item in result.rejects}
+        # A missing label or attribute may be an error only beside graphs that have it.
+        together = kind == "smi" or not (left_out or "" in result.graphs.label_names.values())
+        if together or len(places) == 1:
+            kept = tuple(str(place) for place in places if place not in left_out)
+            _check_text(result.graphs)
+            accepted = [accept(replace(result.graphs, ids=kept))] if kept else []
+            rejected |= left_out
+            return accepted
+    except InputError as error:
+        if len(places) == 1:
+            rejected[places[0]] = str(error)
+            return []
+    middle = len(places) // 2
+    halves = (places[:middle], places[middle:])
+    return [graphs for half in halves for graphs in _read(items, half, kind, limits, accept, rejected)]
 
 
-def read_molecules(requests: Sequence[schemas.Graphs], limits: Limits) -> tuple[GraphSet, list[Share]]:
-    """The molecules of several requests at once, since most of a small read is its fixed cost.
-
-    Every molecule carries the same labels and attributes, so what one request gets does not depend on the others.
-    """
-    molecules = [[_molecule(item) for item in request.smiles] for request in requests]
-    flat = [item.smiles for part in molecules for item in part]
-    result = read_report(flat, format="smi", limits=limits)
-    reasons = {item.position: item.reason for item in result.rejects}
-    shares: list[Share] = []
-    place = row = 0
-    for part in molecules:
-        kept, rejected = [], []
-        for position, item in enumerate(part):
-            name = item.id or item.smiles[:200]
-            if place in reasons:
-                rejected.append(_rejected(position, name, reasons[place]))
-            else:
-                kept.append(name)
-            place += 1
-        shares.append(Share(row, row + len(kept), _unique(kept), rejected))
-        row += len(kept)
-    return result.graphs, shares
+def rejections(rejected: Mapping[int, str], names: Sequence[str]) -> list[schemas.Rejected]:
+    """Rejected items as they are sent."""
+    return [
+        schemas.Rejected(position=place, id=names[place], reason=sendable(reason)[:500])
+        for place, reason in sorted(rejected.items())
+    ]
 
 
-def _molecule(item: str | schemas.Molecule) -> schemas.Molecule:
-    return schemas.Molecule.model_construct(smiles=item, id=None) if isinstance(item, str) else item
-
-
-def _rejected(position: int, name: str, reason: str) -> schemas.Rejected:
-    return schemas.Rejected(position=position, id=_sendable(name)[:200], reason=_sendable(reason)[:500])
-
-
-def _check_text(graphs: GraphSet) -> None:
-    """Refuse half of a surrogate pair: JSON can spell one, but no answer could carry it back."""
-    nodes = [] if graphs.node_names is None else graphs.node_names.tolist()
-    for texts in (graphs.ids, graphs.attribute_names, graphs.label_names.values(), nodes):
-        joined = "".join(texts)
-        if joined != _sendable(joined):
-            raise GraphError("Names and labels must be valid Unicode text, found half of a surrogate pair.")
-
-
-def _sendable(text: str) -> str:
+def sendable(text: str) -> str:
+    """Text without half of a surrogate pair, which JSON can spell but no answer could carry back."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _unique(ids: Sequence[str]) -> tuple[str, ...]:
-    taken, unique = set(ids), []
+def unique(names: Sequence[str]) -> tuple[str, ...]:
+    """Names with a number behind those that were used before."""
+    taken, told_apart = set(names), []
     seen: dict[str, int] = {}
-    for name in ids:
+    for name in names:
         count = seen.get(name, 0) + 1
         while count > 1 and f"{name} ({count})" in taken:
             count += 1
         seen[name] = count
-        unique.append(name if count == 1 else f"{name} ({count})")
-    return tuple(unique)
+        told_apart.append(name if count == 1 else f"{name} ({count})")
+    return tuple(told_apart)
+
+
+def _check_text(graphs: GraphSet) -> None:
+    nodes = [] if graphs.node_names is None else graphs.node_names.tolist()
+    for texts in (graphs.attribute_names, graphs.label_names.values(), nodes):
+        joined = "".join(texts)
+        if joined != sendable(joined):
+            raise GraphError("Names and labels must be valid Unicode text, found half of a surrogate pair.")

@@ -62,20 +62,19 @@ class ScoreAnswer(BaseModel):
 
 
 class Drawing(BaseModel):
-    """Places in the unit square, labels and edges of a graph."""
+    """A picture of a graph. Of a large graph the part around its most important node is drawn."""
 
-    places: list[tuple[float, float]]
-    names: list[str]
-    labels: list[str]
-    edges: list[tuple[int, int]]
-    attribution: list[float] | None = None
-    shown: int
-    total: int
+    svg: str
+    shown: int = Field(description="Nodes in the picture.")
+    total: int = Field(description="Nodes of the graph.")
 
 
 class NeighbourAnswer(BaseModel):
+    """A normal reference or known anomaly near the graph."""
+
     id: str
     similarity: float
+    families: dict[str, float] = Field(description="Similarity from 0 to 1 in every family of channels.")
     drawing: Drawing
 
 
@@ -93,19 +92,23 @@ class ExplainAnswer(BaseModel):
     id: str
     score: float
     p_value: float | None
-    contributions: dict[str, float]
+    contributions: dict[str, float] = Field(description="By channel; they sum to the score.")
+    shares: dict[str, float] = Field(description="Percent of what raises the score, by family of channels.")
+    reasons: list[str] = Field(description="One sentence per cause, the strongest first.")
     drawing: Drawing
     neighbours: list[NeighbourAnswer]
+    resembles: list[NeighbourAnswer] = Field(default=[], description="The nearest known anomalies.")
     fields: list[FieldAnswer]
     place: tuple[float, float] | None
-    rejected: list[Rejected]
 
 
 class MapAnswer(BaseModel):
-    """The references on the flat map of the sphere."""
+    """Positions of the references on a plane: the closer, the more similar."""
 
     ids: list[str]
     places: list[tuple[float, float]]
+    anomaly_ids: list[str] = []
+    anomaly_places: list[tuple[float, float]] = []
 
 
 class ReferenceAnswer(BaseModel):
@@ -114,6 +117,13 @@ class ReferenceAnswer(BaseModel):
     total: int
     listed: int
     references: list[dict[str, str | float]]
+
+
+class AnomalyAnswer(BaseModel):
+    """The known anomalies."""
+
+    total: int
+    anomalies: list[str]
 
 
 class ChangeAnswer(BaseModel):
@@ -125,13 +135,20 @@ class ChangeAnswer(BaseModel):
 class ModelAnswer(BaseModel):
     kind: str
     preset: str | None
-    domain: str | None
-    text_encoder: str | None
     channels: list[str]
     references: int
+    anomalies: int | None = Field(description="Known anomalies; absent where they are not supported.")
     private: bool
     statement: str | None
     smallest_p_value: float | None
     carries: list[str]
     fingerprint: str
     graphs_per_request: int
+
+
+class FileAnswer(BaseModel):
+    """The graphs of a file as node-link records, which the other requests take."""
+
+    format: str
+    graphs: list[dict[str, Any]]
+    rejected: list[Rejected]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.detector.explanation import Explanation
 from graphglass.detector.glass import GLASS
-from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.saved_form import KIND
-from graphglass.errors import InputError, ServeError
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.errors import InputError, SchemaError, ServeError
+from graphglass.graphs.drawing import frequent_labels
+from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.summary_detector import SummaryDetector
+from graphglass.serve import schemas
 from graphglass.serve.change_log import record_change
 from graphglass.storage.load import artifact_digest, artifact_kind
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a service was loaded from, so that another process can load the same."""
+
+    path: Path
+    summary: Path | None = None
+    source_prior: bool = False
 
 
 class Service:
@@ -29,13 +38,22 @@ class Service:
 
     Reference changes build a new detector, save it, and only then replace the one in use; requests see the old or the
     new.
+
+    Parameters
+    ----------
+    path : path
+        A saved detector, a saved detector of a private summary, or the file of a summary that needs no model.
+    summary : path, optional
+        Serve this private summary in place of the model's references.
+    source_prior : bool
+        With ``summary``: use its public prior.
     """
 
     def __init__(self, path: str | Path, *, summary: Path | None = None, source_prior: bool = False) -> None:
-        self.path = Path(path)
+        self.source = Source(Path(path), summary, source_prior)
         self.detector: GLASS | None = None
         self.private: SummaryDetector | None = None
-        if self.path.is_file():
+        if self.source.path.is_file():
             self.private = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
         elif artifact_kind(path) == KIND:
             self.detector = GLASS.load(path)
@@ -47,49 +65,52 @@ class Service:
             if summary is not None:
                 raise ServeError(f"{path} carries a summary already; --summary is for a model with references.")
             self.private = SummaryDetector.load(path)
-        self._map: ReferenceMap | None = None
-        self._fingerprint = artifact_digest(path) if self.detector is not None else self._summary.fingerprint
+        self.digest = artifact_digest(path) if self.private is None else self.private.fingerprint
+        self.coloured_labels = self._labels()
+
+    # Scoring
+
+    def accept(self, graphs: GraphSet) -> GraphSet:
+        """The graphs in the form that the model reads; InputError where it cannot read them."""
+        if self.detector is not None:
+            return replace(self.detector.scorer_.accept(graphs), node_names=None)
+        self._summary.check(graphs)
+        return replace(graphs.without_labels(), node_names=None)
+
+    def joined(self, sets: Sequence[GraphSet]) -> GraphSet:
+        """One set of several, which must be alike."""
+        try:
+            return concatenate(sets)
+        except SchemaError as error:
+            raise SchemaError(
+                "The graphs of this request differ in their labels or attributes, and the model reads one kind of "
+                "graphs. Send the kind its references are of."
+            ) from error
+
+    def score_sets(self, sets: Sequence[GraphSet]) -> NDArray[np.float64]:
+        """Scores of several sets in one pass; one pass each where some have labels or attributes that others lack."""
+        try:
+            return self.score(concatenate(sets))
+        except SchemaError:
+            return np.concatenate([self.score(graphs) for graphs in sets])
 
     def score(self, graphs: GraphSet) -> NDArray[np.float64]:
-        if self.detector is not None:
-            return self.detector.decision_function(graphs)
-        return self._summary.decision_function(graphs)
+        """Anomaly scores, (graphs,)."""
+        return (self.detector or self._summary).decision_function(graphs)
 
     def p_values(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """None where a summary is served: p-values would need the private references."""
         return None if self.detector is None else conformal_p_values(scores, self.detector.decision_scores_)
 
-    def check(self, graphs: GraphSet) -> None:
-        """Refuse graphs the model cannot read, before they join a batch with others."""
-        if self.detector is not None:
-            self.detector.scorer_.accept(graphs)
-        else:
-            self._summary.check(graphs)
-
-    def completed(self, graphs: GraphSet) -> GraphSet:
-        """See :meth:`~graphglass.detector.reference_scorer.ReferenceScorer.accept`."""
-        if self.detector is None or self.detector.scorer_.structure_only:
-            return graphs
-        return self.detector.scorer_.accept(graphs)
-
-    def readable(self, graphs: GraphSet) -> GraphSet:
-        """The graphs as the model reads them."""
-        return self.comparable(self.completed(graphs))
-
-    def comparable(self, graphs: GraphSet) -> GraphSet:
-        """The graphs in the one form that batches of several requests can share."""
-        graphs = replace(graphs.without_labels(), node_names=None)
-        if self.detector is not None and self.detector.scorer_.structure_only:
-            return graphs.structure_only()
-        return graphs
-
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
         self.score(self._summary.example() if self.detector is None else self.detector.references_.graphs[0])
 
-    @property
-    def fingerprint(self) -> str:
-        return self._fingerprint
+    def contributions(self, graph: GraphSet) -> dict[str, float]:
+        """Contributions of channels where only a summary is served."""
+        return {name: float(part[0]) for name, part in self._summary.contributions(graph).items()}
+
+    # What pages show
 
     @property
     def reference_count(self) -> int:
@@ -98,92 +119,128 @@ class Service:
             return self._summary.summary.references
         return self.detector.scorer_.reference_count
 
+    def count(self, anomalous: bool) -> int:
+        """Known anomalies, or references."""
+        return len(self.known_ids()) if anomalous else self.reference_count
+
     def facts(self) -> dict[str, Any]:
-        """What `GET /v1/model` tells."""
+        """What `GET /v1/model` answers."""
         detector = self.detector
-        embedder = self._summary.embedder if detector is None else detector.embedder_
-        if detector is not None:
+        if detector is None:
+            carries, channels = self._summary.carries(), self._summary.summary.features.part_names()
+        else:
             stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True)
             carries = [name for name, there in stated if there]
-        else:
-            carries = self._summary.carries()
+            channels = [channel.name for channel in detector.scorer_.channels]
         return {
             "kind": "references" if detector is not None else "private summary",
             "preset": None if detector is None else detector.preset,
-            "domain": None if embedder is None else embedder.domain,
-            "text_encoder": None if embedder is None else embedder.text.fingerprint.name,
-            "channels": self._channels(),
+            "channels": channels,
             "references": self.reference_count,
+            "anomalies": None if detector is None or detector.preset != "default" else len(self.known_ids()),
             "private": detector is None,
             "statement": None if detector is not None else self._summary.summary.statement,
             "smallest_p_value": None if detector is None else 1 / (len(detector.references_) + 1),
             "carries": carries,
-            "fingerprint": self.fingerprint,
+            "fingerprint": self.digest,
         }
 
-    def _channels(self) -> list[str]:
-        if self.detector is not None:
-            return [channel.name for channel in self.detector.scorer_.channels]
-        return self._summary.summary.features.part_names()
+    def reference_map(self) -> schemas.MapAnswer:
+        """Positions of the references and of the known anomalies."""
+        detector = self._with_references("The map")
+        known = detector.anomalies_
+        graphs = detector.references_.graphs
+        places, known_places = detector.map_positions(graphs[0] if known is None else known.graphs)
+        return schemas.MapAnswer(
+            ids=list(graphs.ids),
+            places=places.tolist(),
+            anomaly_ids=list(self.known_ids()),
+            anomaly_places=[] if known is None else known_places.tolist(),
+        )
 
-    def explain(self, graph: GraphSet, neighbours: int, nodes: bool) -> tuple[Explanation, tuple[float, float]]:
-        detector = self._with_references("An explanation by neighbours")
-        told = detector.explain(graph, neighbours=neighbours, nodes=nodes)
-        query = detector._queries(graph)
-        x, y = self._plane().place(detector.scorer_.fused_distances(query))[0]
-        return told, (float(x), float(y))
-
-    def contributions(self, graph: GraphSet) -> dict[str, float]:
-        """Channel contributions where only a summary is served."""
-        return {name: float(part[0]) for name, part in self._summary.contributions(graph).items()}
-
-    def reference_map(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-        references = self._with_references("The map of the references").references_
-        return references.graphs.ids, self._plane().references
+    def place(self, graph: GraphSet) -> tuple[float, float]:
+        """Where one graph is on the map of the references."""
+        (x, y), *_ = self._with_references("The map").map_positions(graph)[1]
+        return float(x), float(y)
 
     def reference(self, identifier: str) -> GraphSet:
+        """One reference."""
         graphs = self._with_references("A reference").references_.graphs
         return graphs[graphs.ids.index(identifier)]
 
+    def anomaly(self, identifier: str) -> GraphSet:
+        """One known anomaly."""
+        known = self._with_references("A known anomaly").anomalies_
+        assert known is not None
+        return known.graphs[known.graphs.ids.index(identifier)]
+
+    def known_ids(self) -> tuple[str, ...]:
+        """Ids of the known anomalies."""
+        known = self._with_references("The list of anomalies").anomalies_
+        return () if known is None else known.graphs.ids
+
+    def example_references(self, count: int = 4) -> GraphSet:
+        """References from the most usual to the most unusual one."""
+        detector = self._with_references("An example")
+        order = np.argsort(detector.decision_scores_, kind="stable")
+        return detector.references_.graphs[order[np.unique(np.linspace(0, len(order) - 1, count).astype(np.int64))]]
+
     def references(self) -> list[dict[str, str | float]]:
-        """The references that are kept whole: all, or the sample of an indexed set."""
+        """Ids and scores of the references that are kept whole: all, or the sample of an indexed set."""
         detector = self._with_references("The list of references")
         pairs = zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True)
         return [{"id": name, "score": float(value)} for name, value in pairs]
 
-    def add(self, graphs: GraphSet) -> tuple[str, ...]:
-        """Add trusted normals, durably; returns the ids they have now, which the detector chooses where names clash."""
-        current = self._with_references("Changing references")
-        changed = copy.copy(current).add_references(graphs)
-        ids = changed.references_.graphs.ids[-len(graphs) :]
-        self._replace(current, changed, "add", ids)
+    # Changes
+
+    def add(self, graphs: GraphSet, *, anomalous: bool = False) -> tuple[str, ...]:
+        """Add trusted normals or known anomalies, durably; returns their ids, which may differ where names clash."""
+        current = self._with_references("A change of the references")
+        if anomalous:
+            changed = copy.copy(current).add_anomalies(graphs, strict=True)
+            assert changed.anomalies_ is not None
+            side = changed.anomalies_
+        else:
+            changed = copy.copy(current).add_references(graphs)
+            side = changed.references_
+        ids = side.graphs.ids[-len(graphs) :]
+        self._replace(current, changed, "add", ids, anomalous)
         return ids
 
-    def remove(self, ids: Sequence[str]) -> int:
-        """Remove references by id, durably; returns how many are left."""
-        current = self._with_references("Changing references")
-        self._replace(current, copy.copy(current).remove_references(ids), "remove", ids)
-        return self.reference_count
+    def remove(self, ids: Sequence[str], *, anomalous: bool = False) -> None:
+        """Remove trusted normals or known anomalies by id, durably."""
+        current = self._with_references("A change of the references")
+        changed = copy.copy(current)
+        changed = changed.remove_anomalies(ids) if anomalous else changed.remove_references(ids)
+        self._replace(current, changed, "remove", ids, anomalous)
 
-    def _replace(self, current: GLASS, changed: GLASS, action: str, ids: Sequence[str]) -> None:
-        record_change(self.path, "begun", action, ids, len(current.references_))
+    def _replace(self, current: GLASS, changed: GLASS, action: str, ids: Sequence[str], anomalous: bool) -> None:
+        path = self.source.path
+        if anomalous:
+            action = f"{action}-anomalies"
+        before, after = (
+            (0 if side is None else len(side))
+            for side in (
+                (detector.anomalies_ if anomalous else detector.references_) for detector in (current, changed)
+            )
+        )
+        record_change(path, "begun", action, ids, before)
         try:
-            changed.save(self.path)
+            changed.save(path)
         except BaseException:
-            record_change(self.path, "failed", action, ids, len(current.references_))
+            record_change(path, "failed", action, ids, before)
             raise
-        record_change(self.path, "done", action, ids, len(changed.references_))
-        self.detector, self._map = changed, None
+        record_change(path, "done", action, ids, after)
+        self.detector, self.digest = changed, artifact_digest(path)
+        self.coloured_labels = self._labels()
 
-    def _plane(self) -> ReferenceMap:
-        if self._map is None:
-            detector = self._with_references("The map")
-            self._map = ReferenceMap.fit(detector.scorer_, detector.references_)
-        return self._map
+    def _labels(self) -> tuple[str, ...]:
+        """Node labels with a colour of their own in all drawings."""
+        return () if self.detector is None else frequent_labels(self.detector.references_.graphs)
 
     def _with_references(self, what: str) -> GLASS:
         if self.detector is None:
-            raise InputError(f"{what} is unavailable: this service holds a private summary and no reference.")
+            raise InputError(f"{what} is not available: this service holds a private summary and no references.")
         return self.detector
 
     @property

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphglass.errors import GlassError, GraphError, SchemaError
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.errors import GraphError
 from graphglass.graphs.limits import DEFAULT_LIMITS
-from graphglass.graphs.read import read_report
 from graphglass.serve.drift import DriftMartingale
 from graphglass.serve.line_sources import Line
+from graphglass.serve.request_graphs import read_items
 from graphglass.serve.service import Service
 
 
@@ -29,7 +26,7 @@ class StreamScorer:
         Flag graphs whose p-value is at most this.
     drift : DriftMartingale
     complain : callable
-        Told, in words, about bad lines and about drift.
+        Called with a message about every bad line and about drift.
 
     Attributes
     ----------
@@ -44,69 +41,58 @@ class StreamScorer:
 
     def rows(self, lines: Sequence[Line]) -> list[dict[str, Any]]:
         """One row per readable line, in order: id, score, p_value and flagged (None where a summary is served)."""
-        names: list[str] = []
-        sets: list[GraphSet] = []
-        for line in lines:
-            if not line.content.strip():
-                continue
-            try:
-                name, graph = self._read(line)
-            except GlassError as error:
-                self.bad += 1
-                self.complain(f"{line.source} line {line.number}: {error}")
-                continue
-            names.append(name)
-            sets.append(replace(graph, ids=(str(len(sets)),)))
+        items: list[Mapping[str, Any]] = []
+        origin: list[Line] = []
+        troubles: dict[int, str] = {}
+        for place, line in enumerate(lines):
+            if line.content.strip():
+                try:
+                    items.append(_record(line))
+                    origin.append(line)
+                except GraphError as error:
+                    troubles[place] = str(error)
+        sets, rejected = read_items(items, DEFAULT_LIMITS, self.service.accept)
+        troubles |= {lines.index(origin[place]): reason for place, reason in rejected.items()}
+        for place, reason in sorted(troubles.items()):
+            self.bad += 1
+            self.complain(f"{lines[place].source} line {lines[place].number}: {reason}")
         if not sets:
             return []
-        scores = self._scores(sets)
-        p_values = self.service.p_values(scores)
-        rows: list[dict[str, Any]] = []
-        for i, name in enumerate(names):
-            p_value = None if p_values is None else float(p_values[i])
-            flagged = None if p_value is None else p_value <= self.alpha
-            rows.append({"id": name, "score": float(scores[i]), "p_value": p_value, "flagged": flagged})
-            self.scored += 1
-            self.flagged += bool(flagged)
-            self._watch(name, float(scores[i]))
-        return rows
+        scores = self.service.score_sets(sets).tolist()
+        by_place = dict(sorted(zip((int(name) for graphs in sets for name in graphs.ids), scores, strict=True)))
+        return [self._row(_name(items[place], origin[place]), score) for place, score in by_place.items()]
 
-    def _scores(self, sets: list[GraphSet]) -> NDArray[np.float64]:
-        """One pass over all graphs; one each where some have labels or attributes that others lack."""
-        try:
-            together = concatenate(sets)
-        except SchemaError:
-            return np.concatenate([self.service.score(graph) for graph in sets])
-        return self.service.score(together)
-
-    def _watch(self, name: str, score: float) -> None:
+    def _row(self, name: str, score: float) -> dict[str, Any]:
+        p_values = self.service.p_values(np.array([score]))
+        p_value = None if p_values is None else float(p_values[0])
+        flagged = None if p_value is None else p_value <= self.alpha
+        self.scored += 1
+        self.flagged += bool(flagged)
         seen = self.drift.seen + 1
         if self.drift.update(score):
             self.complain(
                 f"drift at {name!r}: after {seen} graphs the scores have changed (martingale above "
                 f"{self.drift.threshold:g}; by chance at most once in {self.drift.threshold:g} streams)"
             )
+        return {"id": name, "score": score, "p_value": p_value, "flagged": flagged}
 
-    def _read(self, line: Line) -> tuple[str, GraphSet]:
-        """The graph of one line, read by itself so that it does not depend on the lines around it."""
-        fallback = f"{line.source}:{line.number}"
-        try:
-            record = json.loads(line.content, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise GraphError(f"not a JSON record ({error}).") from error
-        if not isinstance(record, dict):
-            raise GraphError(f"expected a JSON object, found {type(record).__name__}.")
-        given = record.get("id")
-        name = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else fallback
-        if isinstance(record.get("smiles"), str):
-            result = read_report([record["smiles"]], format="smi", limits=DEFAULT_LIMITS)
-        else:
-            result = read_report([{**record, "id": fallback}], format="json-lines", limits=DEFAULT_LIMITS)
-        if not len(result.graphs):
-            raise GraphError("; ".join(item.reason for item in result.rejects))
-        graph = self.service.completed(result.graphs.without_labels())
-        self.service.check(graph)
-        return name, self.service.comparable(graph)
+
+def _record(line: Line) -> Mapping[str, Any]:
+    try:
+        record = json.loads(line.content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"not a JSON record ({error}).") from error
+    if not isinstance(record, dict):
+        raise GraphError(f"expected a JSON object, found {type(record).__name__}.")
+    if "smiles" in record and not isinstance(record["smiles"], str):
+        raise GraphError(f"'smiles' must be text, found {type(record['smiles']).__name__}.")
+    return record
+
+
+def _name(record: Mapping[str, Any], line: Line) -> str:
+    given = record.get("id")
+    named = isinstance(given, str | int) and not isinstance(given, bool)
+    return str(given) if named else f"{line.source}:{line.number}"
 
 
 def _refuse_constant(text: str) -> NoReturn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ class ReleaseModel(Protocol):
     def encoder_fingerprint(self) -> str:
         """Identifies everything the embeddings depend on."""
 
-    def training_hashes(self) -> frozenset[str]:
+    def training_hashes(self) -> Container[str]:
         """Content hashes of the graphs the encoder was made from: trained on, or references whose labels it reads."""
 
 

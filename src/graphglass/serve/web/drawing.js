@@ -1,4 +1,4 @@
-// SVG pictures: a graph with pan and zoom, the map of the sphere, bars.
+// SVG pictures: graphs with pan and zoom, the map of the references, the histogram of scores, bars.
 
 const SPACE = "http://www.w3.org/2000/svg";
 
@@ -9,52 +9,25 @@ function make(name, attributes, text) {
   return element;
 }
 
-export function drawGraph(drawing) {
-  const size = 260;
-  const margin = 20;
-  const svg = make("svg", { class: "graph", viewBox: `0 0 ${size} ${size}`, tabindex: 0, role: "img",
-    "aria-label": `graph of ${drawing.total} nodes and ${drawing.edges.length} edges; arrow keys move, plus and minus zoom` });
-  const place = ([x, y]) => [margin + x * (size - 2 * margin), margin + y * (size - 2 * margin)];
-  const radius = Math.min(9, Math.max(2.5, 60 / Math.sqrt(drawing.places.length)));
-  for (const [one, two] of drawing.edges) {
-    const [x1, y1] = place(drawing.places[one]);
-    const [x2, y2] = place(drawing.places[two]);
-    svg.append(make("line", { x1, y1, x2, y2, "stroke-width": radius / 4 }));
-  }
-  const strengths = centred(drawing.attribution);
-  drawing.places.forEach((spot, node) => {
-    const [cx, cy] = place(spot);
-    const strength = strengths?.[node] ?? 0;
-    const kind = strength > 0.05 ? "hot" : strength < -0.05 ? "cold" : "";
-    if (kind) svg.append(make("circle", { cx, cy, r: radius, class: "under" }));
-    const circle = make("circle", { cx, cy, r: radius, class: kind, "fill-opacity": kind ? 0.25 + 0.75 * Math.abs(strength) : 1 });
-    const label = drawing.labels[node] ?? "";
-    const value = drawing.attribution ? `, attribution ${drawing.attribution[node].toFixed(3)}` : "";
-    circle.append(make("title", {}, `node ${drawing.names[node]}${label ? ` (${label})` : ""}${value}`));
-    svg.append(circle);
-    if (label && label.length <= 2 && radius >= 5) svg.append(make("text", { x: cx, y: cy, "font-size": radius * 1.1 }, label));
-  });
-  movable(svg, size);
+export function showGraph(drawing) {
+  const svg = document.importNode(new DOMParser().parseFromString(drawing.svg, "image/svg+xml").documentElement, true);
+  svg.tabIndex = 0;
+  svg.setAttribute("aria-label", `${svg.getAttribute("aria-label")}; arrow keys move, plus and minus zoom`);
+  movable(svg);
   return svg;
 }
 
-function centred(attribution) {
-  if (!attribution) return null;
-  const ordered = [...attribution].sort((a, b) => a - b);
-  const middle = ordered[Math.floor(ordered.length / 2)];
-  const largest = Math.max(...attribution.map((value) => Math.abs(value - middle))) || 1;
-  return attribution.map((value) => (value - middle) / largest);
-}
-
-function movable(svg, size) {
-  let [x, y, width] = [0, 0, size];
+function movable(svg) {
+  const [, , fullWidth, fullHeight] = svg.getAttribute("viewBox").split(" ").map(Number);
+  let [x, y, width] = [0, 0, fullWidth];
   let held = null;
-  const show = () => svg.setAttribute("viewBox", `${x} ${y} ${width} ${width}`);
+  const height = () => (width * fullHeight) / fullWidth;
+  const show = () => svg.setAttribute("viewBox", `${x} ${y} ${width} ${height()}`);
   const zoom = (factor, atX = 0.5, atY = 0.5) => {
-    const next = Math.min(size * 2, Math.max(size / 12, width * factor));
-    x += (width - next) * atX;
-    y += (width - next) * atY;
-    width = next;
+    const before = [width, height()];
+    width = Math.min(fullWidth * 2, Math.max(fullWidth / 12, width * factor));
+    x += (before[0] - width) * atX;
+    y += (before[1] - height()) * atY;
     show();
   };
   svg.addEventListener("wheel", (event) => {
@@ -84,39 +57,77 @@ function movable(svg, size) {
 }
 
 export function drawMap(map, query, id) {
-  const size = 300;
-  const points = [...map.places, query];
+  const size = 320;
+  const known = map.anomaly_places ?? [];
+  const points = [...map.places, ...known, query];
   const low = [0, 1].map((axis) => Math.min(...points.map((point) => point[axis])));
   const high = [0, 1].map((axis) => Math.max(...points.map((point) => point[axis])));
-  const at = (point) => [0, 1].map((axis) => 14 + ((point[axis] - low[axis]) / ((high[axis] - low[axis]) || 1)) * (size - 28));
-  const svg = make("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": `map of ${map.places.length} normal references and ${id}` });
-  map.places.forEach((point, i) => {
+  const scale = (size - 32) / (Math.max(high[0] - low[0], high[1] - low[1]) || 1);
+  const at = (point) => [0, 1].map((axis) => size / 2 + (axis ? -1 : 1) * (point[axis] - (low[axis] + high[axis]) / 2) * scale);
+  const svg = make("svg", { class: "map", viewBox: `0 0 ${size} ${size}`, role: "img",
+    "aria-label": `map of ${map.places.length} normal references, ${known.length} known anomalies and ${id}` });
+  const dot = (point, kind, radius, title) => {
     const [cx, cy] = at(point);
-    const dot = make("circle", { class: "reference", cx, cy: size - cy, r: 3 });
-    dot.append(make("title", {}, map.ids[i]));
-    svg.append(dot);
-  });
-  const [cx, cy] = at(query);
-  const dot = make("circle", { class: "query", cx, cy: size - cy, r: 7 });
-  dot.append(make("title", {}, id));
-  svg.append(dot);
+    const mark = kind === "known" ? make("path", { class: kind, d: `M${cx} ${cy - 6}l5 10h-10z` }) : make("circle", { class: kind, cx, cy, r: radius });
+    mark.append(make("title", {}, title));
+    svg.append(mark);
+  };
+  map.places.forEach((point, i) => dot(point, "reference", 3, map.ids[i]));
+  known.forEach((point, i) => dot(point, "known", 0, `known anomaly ${map.anomaly_ids[i]}`));
+  dot(query, "query", 7, id);
   return svg;
 }
 
-export function drawBars(contributions) {
-  const entries = Object.entries(contributions).sort((a, b) => b[1] - a[1]);
+export function drawHistogram(references, scores, threshold, move) {
+  const [width, height, margin, bins] = [innerWidth < 760 ? 420 : 900, 150, 20, 50];
+  const all = [...references, ...scores];
+  const low = Math.min(...all);
+  const high = Math.max(...all) > low ? Math.max(...all) : low + 1;
+  const at = (value) => margin + ((value - low) / (high - low)) * (width - 2 * margin);
+  const svg = make("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img",
+    "aria-label": "distribution of scores: normal references in grey, these graphs in colour" });
+  for (const [kind, values] of [["reference", references], ["query", scores]]) {
+    const counts = new Array(bins).fill(0);
+    for (const value of values) counts[Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins))] += 1;
+    const most = Math.max(...counts) || 1;
+    const step = (width - 2 * margin) / bins;
+    counts.forEach((count, i) => {
+      const tall = (count / most) * (height - 2 * margin - 10);
+      if (count) svg.append(make("rect", { class: kind, x: margin + i * step, y: height - margin - tall, width: step, height: tall }));
+    });
+  }
+  for (let i = 0; i <= 4; i += 1) {
+    const value = low + (i / 4) * (high - low);
+    svg.append(make("text", { x: at(value), y: height - 4 }, value.toPrecision(2).replace("-", "−")));
+  }
+  const x = at(Math.min(high, Math.max(low, threshold)));
+  const grip = make("line", { class: "grip", x1: x, x2: x, y1: 4, y2: height - margin });
+  svg.append(make("line", { class: "threshold", x1: x, x2: x, y1: 4, y2: height - margin }), grip);
+  grip.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    const box = svg.getBoundingClientRect(); // the drawing is replaced while the threshold moves
+    const follow = (next) => {
+      const place = ((next.clientX - box.left) / box.width) * width;
+      move(low + ((place - margin) / (width - 2 * margin)) * (high - low));
+    };
+    document.addEventListener("pointermove", follow);
+    document.addEventListener("pointerup", () => document.removeEventListener("pointermove", follow), { once: true });
+  });
+  return { svg, low, high };
+}
+
+export function drawBars(values, unit) {
+  const entries = Object.entries(values).sort((a, b) => b[1] - a[1]).filter(([, value]) => unit === "" || value >= 0.5);
   const largest = Math.max(...entries.map(([, value]) => Math.abs(value))) || 1;
   return entries.map(([name, value]) => {
     const row = document.createElement("div");
     row.className = "bar";
     const label = document.createElement("span");
     label.textContent = name;
-    const length = (Math.abs(value) / largest) * 50;
     const svg = make("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
-    svg.append(make("rect", { class: value > 0 ? "more" : "less", x: value > 0 ? 50 : 50 - length, y: 1, width: length, height: 8 }),
-      make("line", { class: "axis", x1: 50, x2: 50, y1: 0, y2: 10 }));
+    svg.append(make("rect", { y: 1, width: (100 * Math.max(value, 0)) / largest, height: 8 }));
     const number = document.createElement("output");
-    number.textContent = value.toFixed(3).replace("-", "−");
+    number.textContent = unit === "%" ? `${value.toFixed(0)}%` : value.toFixed(3).replace("-", "−");
     row.append(label, svg, number);
     return row;
   });

@@ -1,172 +1,281 @@
-// The inspector: reads graphs, asks the API of this same server, and draws what it answers. No other host is contacted.
-import { drawGraph, drawMap, drawBars } from "/drawing.js";
-import { parseInput } from "/input.js";
-import { showRanking } from "/ranking.js";
+// The inspector: reads graphs, asks the API, and draws the answers.
+import { TokenNeeded, ask } from "/web/api.js";
+import { drawBars, drawHistogram, drawMap, showGraph } from "/web/drawing.js";
+import { asCsv, asJson, save } from "/web/export.js";
+import { filtered, showRanking, sortedRows } from "/web/ranking.js";
 
 const at = (id) => document.getElementById(id);
-const state = { items: [], rows: [], before: new Map(), trusted: new Map(), open: null, map: null, model: null };
+const LONGEST_LINK = 4000;
+const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null,
+  references: [], threshold: Infinity, text: "" };
 
-async function ask(path, body, method) {
-  const headers = {};
-  const token = sessionStorage.getItem("token");
-  if (token) headers.Authorization = `Bearer ${token}`;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(path, { method: method ?? (body === undefined ? "GET" : "POST"), headers,
-    body: body === undefined ? undefined : JSON.stringify(body) })
-    .catch(() => { throw new Error("The server cannot be reached. Is it still running?"); });
-  const content = await answer.json().catch(() => ({}));
-  if (answer.status === 401) { at("token-form").hidden = false; at("token").focus(); }
-  if (!answer.ok) throw new Error(content.detail ?? `The server answered ${answer.status}.`);
-  return content;
-}
+// Frame: messages, the token, the model
 
 function say(text) { at("message").textContent = text; }
 
 async function guarded(work, part) {
   say("");
   part?.setAttribute("aria-busy", "true");
-  try { await work(); } catch (error) { say(error.message); at("message").scrollIntoView({ block: "nearest" }); }
+  try { await work(); } catch (error) {
+    if (error instanceof TokenNeeded) { at("token-form").hidden = false; at("token").focus(); }
+    say(error.message);
+    at("message").scrollIntoView({ block: "nearest" });
+  }
   part?.removeAttribute("aria-busy");
 }
 
 async function loadModel() {
-  state.model = await ask("/v1/model");
-  const { model } = state;
-  const against = model.private ? `a private summary of ${model.references} graphs` : `${model.references} normal references`;
-  at("model").textContent = `${against} · domain ${model.domain} · ${model.text_encoder} anchors`;
-  for (const part of ["trust", "fields-part", "map-part", "legend"]) at(part).hidden = model.private;
+  const model = await ask("/v1/model");
+  if (!model.private) {
+    const listed = await ask("/v1/references?limit=20000");
+    state.references = listed.references.map((row) => row.score).sort((a, b) => b - a);
+  }
+  state.model = model;
+  state.map = null;
+  const known = model.anomalies ? ` and ${model.anomalies} known ${model.anomalies === 1 ? "anomaly" : "anomalies"}` : "";
+  at("model").textContent = model.private ? `a private summary of ${model.references} graphs`
+    : `${model.references} normal references${known} · graphs with ${model.carries.join(", ") || "no labels or attributes"}`;
+  for (const part of ["trust", "suspect", "fields-part", "map-part", "legend", "threshold-part", "example"]) at(part).hidden = model.private;
+  at("suspect").hidden ||= model.anomalies === null;
+  at("bars-title").textContent = model.private ? "Contributions to the score" : "Share of the score";
+}
+
+// Reading and scoring
+
+async function rank(content, name, text) {
+  clear();
+  at("score").disabled = true;
+  try {
+    if (!state.model) await loadModel();
+    const file = await ask(`/v1/read?name=${encodeURIComponent(name)}`, { content });
+    Object.assign(state, { items: new Map(file.graphs.map((graph) => [graph.id, graph])), left: file.rejected, text });
+    await score();
+  } catch (error) {
+    clear();
+    throw error;
+  } finally { at("score").disabled = false; }
+  link();
+  at("ranking").scrollIntoView({ block: "nearest" });
+}
+
+function clear() {
+  Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "" });
+  for (const part of ["ranking", "detail"]) at(part).hidden = true;
+  at("empty").hidden = false;
 }
 
 async function score() {
-  if (!state.model) await loadModel();
   const rows = [];
-  const left = [];
-  const alpha = Number(at("alpha").value);
-  for (let start = 0; start < state.items.length; start += state.model.graphs_per_request) {
-    const part = state.items.slice(start, start + state.model.graphs_per_request).map((item) => item.body);
-    const answer = await ask("/v1/score", { graphs: part.flatMap((body) => body.graphs ?? []),
-      smiles: part.flatMap((body) => body.smiles ?? []), alpha });
+  const left = [...state.left];
+  const graphs = [...state.items.values()];
+  for (let start = 0; start < graphs.length; start += state.model.graphs_per_request) {
+    const part = graphs.slice(start, start + state.model.graphs_per_request);
+    const answer = await ask("/v1/score", { body: { graphs: part } });
     rows.push(...answer.results);
     left.push(...answer.rejected);
-    at("summary").textContent = `${rows.length} of ${state.items.length} graphs so far`;
+    at("summary").textContent = `${rows.length} of ${graphs.length} graphs so far`;
   }
   rows.sort((a, b) => b.score - a.score);
-  state.rows = rows.map((row, i) => ({ ...row, rank: i + 1, trusted: state.trusted.has(row.id),
+  state.rows = rows.map((row, i) => ({ ...row, rank: i + 1,
     change: state.before.has(row.id) ? row.score - state.before.get(row.id) : null }));
-  const flagged = rows.filter((row) => row.flagged).length;
-  at("summary").textContent = `${rows.length} ${rows.length === 1 ? "graph" : "graphs"}`
-    + (state.model.private ? "." : `, ${flagged} flagged at p ≤ ${alpha}.`);
+  setAlpha(Number(at("alpha").value));
+  at("empty").hidden = true;
   at("ranking").hidden = false;
-  show();
   showLeftOut(left);
 }
 
 function showLeftOut(left) {
   const box = at("left-out");
   box.hidden = left.length === 0;
-  box.firstElementChild.textContent = `${left.length} left out, because unreadable`;
-  box.lastElementChild.replaceChildren(...left.map((item) => {
-    const line = document.createElement("li");
-    line.textContent = `${item.id}: ${item.reason}`;
-    return line;
-  }));
-  if (left.length && !state.rows.length) box.open = true;
+  box.firstElementChild.textContent = `${left.length} could not be read`;
+  box.lastElementChild.replaceChildren(...left.map((item) => textElement("li", `${item.id}: ${item.reason}`)));
+  box.open = left.length > 0 && !state.rows.length;
 }
 
-function show() { showRanking(at("heads"), at("rows"), state.rows, state.open, (id) => guarded(() => open(id), at("detail"))); }
-
-async function submit() {
-  state.items = parseInput(at("text").value, at("format").value);
-  Object.assign(state, { rows: [], before: new Map(), open: null });
-  at("detail").hidden = true;
-  at("score").disabled = true;
-  try { await score(); } finally { at("score").disabled = false; }
-  at("ranking").scrollIntoView({ block: "nearest" });
+function textElement(name, text) {
+  const element = document.createElement(name);
+  element.textContent = text;
+  return element;
 }
+
+// The threshold: a score is flagged if it is above it
+
+function setAlpha(alpha) {
+  // At most so many references may score as high as a flagged graph.
+  const allowed = Math.floor(alpha * (state.references.length + 1) + 1e-9) - 1;
+  state.threshold = allowed < 0 ? Infinity : state.references[allowed] ?? -Infinity;
+  show();
+}
+
+function setThreshold(value) {
+  state.threshold = value;
+  at("alpha").value = Number(pAbove(value).toPrecision(3));
+  show();
+}
+
+function pAbove(value) {
+  return (1 + state.references.filter((score) => score > value).length) / (state.references.length + 1);
+}
+
+function show() {
+  const { rows, model, threshold } = state;
+  for (const row of rows) {
+    row.marked = state.marked.get(row.id)?.kind ?? null;
+    row.flagged = model.private ? null : row.score > threshold;
+  }
+  const flagged = rows.filter((row) => row.flagged).length;
+  at("summary").textContent = `${rows.length} ${rows.length === 1 ? "graph" : "graphs"}${model.private ? "" : `, ${flagged} flagged`}.`;
+  if (!model.private && rows.length) showThreshold();
+  showRows();
+}
+
+function showThreshold() {
+  const { svg, low, high } = drawHistogram(state.references, state.rows.map((row) => row.score), state.threshold, setThreshold);
+  at("histogram").replaceChildren(svg);
+  const top = high + 0.01 * (high - low); // at the right end nothing is flagged
+  Object.assign(at("threshold"), { min: low, max: top });
+  at("threshold").value = Math.min(top, Math.max(low, state.threshold));
+  at("cut").textContent = Number.isFinite(state.threshold) ? `${state.threshold.toFixed(3).replace("-", "−")}: at most ${(100 * pAbove(state.threshold)).toPrecision(2)}% of normal graphs score higher`
+    : "With so few references no p-value is this small.";
+}
+
+function showRows() {
+  const rows = filtered(state.rows, at("find").value, at("show").value);
+  at("none").hidden = rows.length > 0 || !state.rows.length;
+  showRanking(at("heads"), at("rows"), rows, state.open, (id) => guarded(() => open(id), at("detail")));
+}
+
+// One graph
 
 async function open(id) {
   state.open = id;
-  show();
+  showRows();
   at("detail").hidden = false;
   at("detail-title").textContent = id;
   at("verdict").textContent = "Explaining …";
-  showTrust();
-  const told = await ask("/v1/explain", state.items.find((item) => item.id === id).body);
-  const map = told.place === null ? null : (state.map ??= await ask("/v1/map"));
+  for (const part of ["pictures", "fields", "bars", "map"]) at(part).replaceChildren();
+  showMarks();
+  link();
+  const answer = await ask("/v1/explain", { body: { graphs: [state.items.get(id)] } });
+  const map = answer.place === null ? null : (state.map ??= await ask("/v1/map"));
   if (state.open !== id) return; // another graph was opened meanwhile
-  at("verdict").textContent = verdict(id, told);
-  at("pictures").replaceChildren(figure(drawGraph(told.drawing), caption(told.drawing, id)),
-    ...told.neighbours.map((item) => figure(drawGraph(item.drawing), `normal ${item.id}, similarity ${item.similarity.toFixed(3)}`)));
-  showFields(told.fields.filter((field) => field.value < field.reference_low || field.value > field.reference_high));
-  at("bars").replaceChildren(...drawBars(told.contributions));
-  at("map").replaceChildren(...(map ? [drawMap(map, told.place, id)] : []));
+  at("verdict").textContent = verdict(id, answer);
+  const near = (kind) => (item) => figure(item.drawing, `${kind} ${item.id}`, `similarity: ${Object.entries(item.families).map(([name, value]) => `${name} ${value.toFixed(2)}`).join(", ")}`);
+  at("pictures").replaceChildren(figure(answer.drawing, caption(answer.drawing, id)),
+    ...answer.resembles.slice(0, 1).map(near("known anomaly")), ...answer.neighbours.map(near("normal")));
+  const reasons = answer.reasons.length ? answer.reasons : ["No measured property is outside its usual range."];
+  at("fields").replaceChildren(...reasons.map((text) => textElement("li", text)));
+  at("bars").replaceChildren(...(state.model.private ? drawBars(answer.contributions, "") : drawBars(answer.shares, "%")));
+  at("map").replaceChildren(...(map ? [drawMap(map, answer.place, id)] : []));
+  at("known-key").hidden = !map?.anomaly_places?.length;
   at("detail").focus({ preventScroll: true });
   at("detail").scrollIntoView({ block: "start" });
 }
 
-function verdict(id, told) {
+function verdict(id, answer) {
   const before = state.before.get(id);
-  const moved = before === undefined || Math.abs(before - told.score) < 5e-5 ? "" : ` (was ${before.toFixed(4)})`;
-  return `Score ${told.score.toFixed(4)}${moved}`.replaceAll("-", "−") + (told.p_value === null ? "." : `, p-value ${told.p_value.toFixed(4)}.`);
-}
-
-function showFields(fields) {
-  at("fields").replaceChildren(...(fields.length ? fields.slice(0, 6).map((field) => field.words)
-    : ["Every measured property is within what normal graphs show."]).map((text) => {
-    const item = document.createElement("li");
-    item.textContent = text;
-    return item;
-  }));
+  const moved = before === undefined || Math.abs(before - answer.score) < 5e-5 ? "" : ` (was ${before.toFixed(4)})`;
+  return `Score ${answer.score.toFixed(4)}${moved}`.replaceAll("-", "−") + (answer.p_value === null ? "." : `, p-value ${answer.p_value.toFixed(4)}.`);
 }
 
 function caption(drawing, id) {
   return drawing.shown < drawing.total ? `${id}: ${drawing.shown} of ${drawing.total} nodes` : id;
 }
 
-function figure(svg, text) {
+function figure(drawing, ...lines) {
   const frame = document.createElement("figure");
   const words = document.createElement("figcaption");
-  words.textContent = text;
-  frame.append(svg, words);
+  words.append(...lines.map((text) => textElement("div", text)));
+  frame.append(showGraph(drawing), words);
   return frame;
 }
 
-function showTrust() {
-  at("trust").textContent = state.trusted.has(state.open) ? "Take back: not a normal" : "Mark as trusted normal";
+// Marks: a graph becomes a trusted normal or a known anomaly
+
+const SIDES = { trust: { path: "/v1/references", kind: "trusted normal", title: "Mark as trusted normal" },
+  suspect: { path: "/v1/anomalies", kind: "anomaly", title: "Mark as anomaly" } };
+
+function showMarks() {
+  const mark = state.marked.get(state.open);
+  for (const [button, side] of Object.entries(SIDES)) {
+    at(button).textContent = mark?.kind === side.kind ? `Undo: ${side.kind}` : side.title;
+    at(button).disabled = Boolean(mark) && mark.kind !== side.kind;
+  }
 }
 
-async function trust() {
+async function toggleMark(side) {
   const id = state.open;
-  at("trust").disabled = true;
+  for (const button of Object.keys(SIDES)) at(button).disabled = true;
   try {
-    if (state.trusted.has(id)) {
-      await ask(`/v1/references?id=${encodeURIComponent(state.trusted.get(id))}`, undefined, "DELETE");
-      state.trusted.delete(id);
+    const mark = state.marked.get(id);
+    if (mark) {
+      await ask(`${side.path}?id=${encodeURIComponent(mark.id)}`, { method: "DELETE" });
+      state.marked.delete(id);
     } else {
-      const answer = await ask("/v1/references", state.items.find((item) => item.id === id).body);
-      state.trusted.set(id, answer.changed[0]); // a reference may have got another id where this one was taken
+      const answer = await ask(side.path, { body: { graphs: [state.items.get(id)] } });
+      state.marked.set(id, { kind: side.kind, id: answer.changed[0] }); // the model may have chosen another id
     }
-    state.map = null;
     state.before = new Map(state.rows.map((row) => [row.id, row.score]));
     await loadModel();
     await score();
     await open(id);
-  } finally { at("trust").disabled = false; }
+  } finally { showMarks(); }
 }
 
-async function readFile(file) {
-  at("text").value = await file.text();
-  const ending = file.name.split(".").pop().toLowerCase();
-  at("format").value = { smi: "smiles", jsonl: "json", json: "json" }[ending] ?? "auto";
-  await submit();
+// Links: the graphs, if they are few, and the open graph are in the address
+
+function link() {
+  const parts = new URLSearchParams();
+  if (state.text && state.text.length <= LONGEST_LINK) parts.set("text", state.text);
+  if (state.open) parts.set("graph", state.open);
+  history.replaceState(null, "", `#${parts}`);
 }
 
-at("form").addEventListener("submit", (event) => { event.preventDefault(); guarded(submit, at("ranking")); });
+async function follow() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const [text, id] = [parts.get("text"), parts.get("graph")];
+  if (text && text !== state.text) {
+    at("text").value = text;
+    await rank(text, "", text);
+  }
+  if (id && id !== state.open && state.items.has(id)) await open(id);
+  else if (id && !state.items.has(id)) throw new Error(`The link opens ${id}, which is not among these graphs. Open its file first.`);
+}
+
+async function openFile(file) {
+  at("text").value = "";
+  await rank(file, file.name, "");
+}
+
+// Events
+
+at("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  guarded(() => rank(at("text").value, at("format").value, at("format").value ? "" : at("text").value), at("ranking"));
+});
 at("file").addEventListener("change", (event) => {
   const [file] = event.target.files;
-  if (file) guarded(() => readFile(file), at("ranking")).then(() => { event.target.value = ""; });
+  if (file) guarded(() => openFile(file), at("ranking")).then(() => { event.target.value = ""; });
 });
-at("trust").addEventListener("click", () => guarded(trust, at("detail")));
+at("example").addEventListener("click", () => guarded(async () => {
+  const { graphs } = await ask("/v1/example");
+  const text = graphs.map((graph) => JSON.stringify(graph)).join("\n");
+  at("text").value = text;
+  at("format").value = "";
+  await rank(text, "", text);
+}, at("ranking")));
+at("alpha").addEventListener("change", () => setAlpha(Number(at("alpha").value)));
+at("threshold").addEventListener("input", () => setThreshold(Number(at("threshold").value)));
+at("find").addEventListener("input", showRows);
+at("show").addEventListener("change", showRows);
+at("save-csv").addEventListener("click", () => save(asCsv(sortedRows(state.rows)), "scores.csv", "text/csv"));
+at("save-json").addEventListener("click", () => save(asJson(sortedRows(state.rows)), "scores.json", "application/json"));
+at("copy-link").addEventListener("click", () => guarded(async () => {
+  await navigator.clipboard.writeText(location.href);
+  at("copy-link").textContent = "Copied";
+  setTimeout(() => { at("copy-link").textContent = "Copy link"; }, 1500);
+}));
+for (const [button, side] of Object.entries(SIDES)) at(button).addEventListener("click", () => guarded(() => toggleMark(side), at("detail")));
 at("detail").addEventListener("keydown", (event) => {
   if (event.key === "Escape") at("rows").querySelector('[aria-selected="true"]')?.focus();
 });
@@ -180,7 +289,8 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, (event) => {
     event.preventDefault();
     at("input").classList.toggle("drop", kind === "dragover");
-    if (kind === "drop" && event.dataTransfer.files[0]) guarded(() => readFile(event.dataTransfer.files[0]), at("ranking"));
+    if (kind === "drop" && event.dataTransfer.files[0]) guarded(() => openFile(event.dataTransfer.files[0]), at("ranking"));
   });
 }
-guarded(loadModel);
+addEventListener("hashchange", () => guarded(follow, at("detail")));
+guarded(async () => { await loadModel(); await follow(); });

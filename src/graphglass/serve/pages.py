@@ -1,10 +1,26 @@
-"""The API reference as a page that needs no script and no network."""
+"""The pages of the service: the inspector and the API reference, which load nothing from elsewhere."""
 
 from __future__ import annotations
 
 import json
 from html import escape
+from importlib.resources import files
 from typing import Any
+
+from graphglass.report.html_page import html_page, page_style
+
+_STYLE = '<link rel="stylesheet" href="/style.css">'
+
+
+def inspector_page() -> str:
+    """The page on which people rank and look at graphs."""
+    script = '<script type="module" src="/web/inspector.js"></script>'
+    return html_page("GraphGlass inspector", _web_file("inspector.html"), links=_STYLE + script, kind="inspector")
+
+
+def style_sheet() -> str:
+    """What both pages look like."""
+    return page_style() + _web_file("inspector.css")
 
 
 def docs_page(document: dict[str, Any]) -> str:
@@ -16,20 +32,21 @@ def docs_page(document: dict[str, Any]) -> str:
             parts = f"{_parameters(route)}{_body(route)}{_answers(route)}"
             routes.append(f"<section><h2><code>{title}</code></h2><p>{text}</p>{parts}</section>")
     schemas = "".join(
-        f'<section id="{escape(name)}"><h3>{escape(name)}</h3><pre>{escape(json.dumps(schema, indent=1))}</pre>'
-        "</section>"
+        f'<section id="{escape(name)}"><h3>{escape(name)}</h3><pre tabindex="0">'
+        f"{escape(json.dumps(schema, indent=1))}</pre></section>"
         for name, schema in document.get("components", {}).get("schemas", {}).items()
     )
     info = document["info"]
     title = escape(info["title"])
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
-        '<link rel="stylesheet" href="/inspector.css">'
-        f'<title>{title} API</title></head><body class="docs"><h1>{title} {escape(info["version"])}</h1>'
-        f"<p>{escape(info['description'])} The machine-readable form is "
-        f'<a href="/openapi.json">openapi.json</a>.</p>{"".join(routes)}<h2>Schemas</h2>{schemas}</body></html>'
+    body = (
+        f"<h1>{title} {escape(info['version'])}</h1><p>{escape(info['description'])} The machine-readable form is "
+        f'<a href="/openapi.json">openapi.json</a>.</p>{"".join(routes)}<h2>Schemas</h2>{schemas}'
     )
+    return html_page(f"{info['title']} API", body, links=_STYLE, kind="docs")
+
+
+def _web_file(name: str) -> str:
+    return files("graphglass.serve").joinpath("web", name).read_text(encoding="utf-8")
 
 
 def _parameters(route: dict[str, Any]) -> str:

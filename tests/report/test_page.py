@@ -1,0 +1,62 @@
+"""What the report says and shows."""
+
+import re
+
+import numpy as np
+import pytest
+
+from graphglass import GLASS, read_graphs
+from graphglass.errors import InputError
+from graphglass.report.page import EXPLAINED, report_page, write_report
+
+NORMALS = ["CCO", "CCCO", "CCN", "CCCN", "c1ccccc1", "c1ccccc1C", "c1ccccc1O", "CC(C)O", "CCOC", "CCCC", "CCC", "CCNC"]
+QUERIES = ["CCCCO", "O=[N+]([O-])c1ccc(Cl)cc1", "c1cc2ccc3cccc4ccc(c1)c2c34", "CC", "CCS", "CCCCCC"]
+
+
+@pytest.fixture(scope="module")
+def detector():
+    return GLASS().fit(read_graphs(NORMALS, format="smi"))
+
+
+@pytest.fixture(scope="module")
+def page(detector):
+    return report_page(detector, read_graphs(QUERIES, format="smi"), alpha=0.1)
+
+
+def test_every_row_of_the_explained_leads_to_its_card(page):
+    links = re.findall(r'<a href="#(graph-\d+)">', page)
+    assert links == [f"graph-{rank}" for rank in range(1, EXPLAINED + 1)]
+    assert all(f'id="{link}"' in page for link in links)
+    assert page.count("<tr>") == len(QUERIES) + 1
+
+
+def test_what_decides_is_what_is_shown(page, detector):
+    queries = read_graphs(QUERIES, format="smi")
+    worst = queries[int(np.argmax(detector.decision_function(queries)))]
+    card = page.partition('id="graph-1"')[2].partition("</section>")[0]
+    explanation = detector.explain(worst, neighbours=2)
+    for item in explanation.neighbours:
+        assert f"normal {item.id}<br>similarity: " in card
+        assert all(f"{name} {value:.2f}" in card for name, value in item.families.items())
+    assert f"<output>{max(explanation.shares.values()):.0f}%</output>" in card
+    assert card.count("<li>") == len(explanation.reasons) > 0
+    assert 'class="bond"' in card
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    assert not re.findall(r'(?:src|href)="(?!#|data:)', page)
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_known_anomalies_are_on_the_map_and_beside_the_graph(detector):
+    known = read_graphs(["O=[N+]([O-])c1ccc(Br)cc1"], format="smi")
+    marked = GLASS().fit(read_graphs(NORMALS, format="smi"), anomalies=known)
+    page = report_page(marked, read_graphs(QUERIES[:2], format="smi"))
+    assert page.count('<path class="known"') == 1
+    assert "known anomaly</span>" in page
+    assert "<figcaption>known anomaly line-0<br>similarity" in page
+
+
+def test_a_report_is_not_written_over_a_folder(detector, tmp_path):
+    with pytest.raises(InputError, match="is a directory"):
+        write_report(detector, read_graphs(["CC"], format="smi"), tmp_path)

@@ -1,0 +1,78 @@
+"""Items of a request are read together, and each as if it came alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass.errors import LimitError, SchemaError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.serve import schemas
+from graphglass.serve.request_graphs import check_work, item_names, read_items
+from graphglass.serve.request_limits import ServeLimits, estimated_seconds
+
+LIMITS = ServeLimits(nodes=50).reading
+PATH = {"nodes": 3, "edges": [[0, 1], [1, 2]]}
+LABELLED = {"nodes": [{"id": 0, "label": "C"}, {"id": 1, "label": "O"}], "edges": [[0, 1]]}
+ITEMS = [
+    PATH, LABELLED, {"nodes": 2, "edges": [[0, 9]]}, {"nodes": -1}, {}, {"nodes": 51},
+    {"nodes": [{"id": 0, "attributes": {"q": 1.5}}]}, {"nodes": [{"id": "\ud800"}]},
+    {"smiles": "CCO"}, {"smiles": "C(("},
+]  # fmt: skip
+
+
+def as_is(graphs):
+    return graphs
+
+
+def labelled_only(graphs):
+    if graphs.node_labels is None:
+        raise SchemaError("Queries must carry node labels.")
+    return graphs
+
+
+def hashes(sets):
+    return {
+        int(name): digest for graphs in sets for name, digest in zip(graphs.ids, graphs.content_hashes(), strict=True)
+    }
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(ITEMS), max_size=9), st.sampled_from([as_is, labelled_only, GraphSet.structure_only]))
+def test_every_item_is_read_or_rejected_as_if_it_came_alone(items, accept):
+    sets, rejected = read_items(items, LIMITS, accept)
+    found = hashes(sets)
+    assert found.keys() | rejected.keys() == set(range(len(items)))
+    assert not found.keys() & rejected.keys()
+    for place, item in enumerate(items):
+        alone, alone_rejected = read_items([item], LIMITS, accept)
+        assert (place in rejected) == bool(alone_rejected)
+        if place in rejected:
+            assert rejected[place] == alone_rejected[0]
+        else:
+            assert found[place] == hashes(alone)[0]
+
+
+def test_names_stay_apart_even_from_names_like_ours():
+    assert item_names([{"id": name} for name in ("x", "x", "x (2)", "x")]) == ("x", "x (3)", "x (2)", "x (4)")
+    assert item_names([{"smiles": "CCO"}, {}, {"id": 7}, {"id": True}]) == ("CCO", "graph-1", "7", "graph-3")
+
+
+def test_work_is_bounded_by_its_estimate_before_anything_is_read():
+    bounds = ServeLimits(work_seconds=1, graphs=300)
+    assert check_work(schemas.ScoreRequest(smiles=["CCO"] * 20), bounds) < bounds.quick_seconds
+    huge = schemas.ScoreRequest(graphs=[{"nodes": 90_000, "edges": []}])
+    with pytest.raises(LimitError, match="seconds of work"):
+        check_work(huge, bounds)
+    with pytest.raises(LimitError, match="300 graphs, found 301"):
+        check_work(schemas.ScoreRequest(smiles=["C"] * 301), bounds)
+    for odd in ({"nodes": "many"}, {"nodes": None, "edges": 3}, {"nodes": 10**400}, {"nodes": -5}):
+        assert np.isfinite(estimated_seconds(odd, LIMITS))
+
+
+def test_an_explanation_is_estimated_with_its_deletions():
+    graph = {"nodes": 1000, "edges": [[i, i + 1] for i in range(999)]}
+    score, explain = (
+        check_work(kind(graphs=[graph]), ServeLimits()) for kind in (schemas.ScoreRequest, schemas.ExplainRequest)
+    )
+    assert explain > 50 * score
