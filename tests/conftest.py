@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from graphglass import GLASS, load_dataset
+from graphglass import GLASS, load_dataset, read_graphs
 from graphglass.graphs.canonical import canonical_graph_set
 
 
@@ -65,3 +65,17 @@ def make_graphs():
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def molecules():
+    """Well-known molecules with rings, ions and a salt, read from SMILES."""
+    return read_graphs(
+        [
+            "CCO", "CC(=O)O", "c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "CC(=O)Oc1ccccc1C(=O)O", "CC(=O)Nc1ccc(O)cc1",
+            "Cn1cnc2c1c(=O)n(C)c(=O)n2C", "CC(C)Cc1ccc(cc1)C(C)C(=O)O", "C1CCCCC1", "CCN(CC)CC", "NCC(=O)O",
+            "C[N+](C)(C)CC(=O)[O-]", "[Na+].CC(=O)[O-]", "OCC1OC(O)C(O)C(O)C1O", "CC(N)Cc1ccccc1", "c1ccc2ccccc2c1",
+            "CN1CCC[C@H]1c1cccnc1", "O=C(O)c1ccccc1O", "CCCCCCCCCCCC", "C#N", "O", "Clc1ccc(Cl)cc1", "CS(=O)(=O)N",
+        ],
+        format="smi",
+    )  # fmt: skip

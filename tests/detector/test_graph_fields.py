@@ -106,3 +106,12 @@ def test_text_that_looks_like_another_label_is_marked(references):
     names = [column.name for column in _carried(other, references)]
     assert "label N (text)" in names
     assert "label N" in names
+
+
+def test_descriptors_of_a_molecule_are_told_in_the_words_of_a_chemist(molecules):
+    greasy = read_graphs(["CCCCCCCCCCCCCCCCCCCC"], format="smi")
+    found = {row.name: row for row in deviations(greasy, molecules[:19])}
+    assert found["logP"].value == pytest.approx(8.05, abs=0.01)
+    assert found["logP"].words.startswith("logP is 8.05, higher than usual: normal graphs have ")
+    assert found["molecular weight"].cause == "size"
+    assert "formal charge" not in found  # as usual

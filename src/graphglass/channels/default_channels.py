@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphglass.channels.channel import Channel
+from graphglass.channels.patterns.environment_channel import EnvironmentChannel
 from graphglass.channels.patterns.pattern_channel import PatternChannel
 from graphglass.channels.patterns.starts import ContrastStart, LabelStart, LengthStart, ShapeStart
 from graphglass.channels.tables.attribute_values import AttributeMap
 from graphglass.channels.tables.composition import CompositionMap
 from graphglass.channels.tables.feature_maps import SizeMap, StructureMap
 from graphglass.channels.tables.geometry import GeometryMap
+from graphglass.channels.tables.molecule_descriptors import DescriptorMap
 from graphglass.channels.tables.neighbour_means import NeighbourMeansMap
 from graphglass.channels.tables.table_channel import TableChannel
 
 # One weight per family, shared equally by its channels that have data.
 FAMILY_WEIGHTS: Mapping[str, float] = {
     "patterns": 3.0,
+    "chemistry": 1.0,
     "composition": 1.0,
     "attributes": 1.0,
     "size": 0.5,
@@ -27,7 +30,7 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
 
 
 def default_channels() -> list[Channel]:
-    """Neighbourhood patterns under several names of nodes and edges, and six tables of features."""
+    """Neighbourhood patterns under several names of nodes and edges, six tables, and the chemistry of molecules."""
     return [
         PatternChannel("patterns:labels", LabelStart()),
         PatternChannel("patterns:shape", ShapeStart()),
@@ -39,6 +42,9 @@ def default_channels() -> list[Channel]:
         TableChannel("surroundings", NeighbourMeansMap(), whitened=True),
         TableChannel("geometry", GeometryMap(), whitened=True),
         TableChannel("attributes", AttributeMap(), standardised=True),
+        # A Tanimoto similarity or a logP means the same wherever the molecule lies: plain distances.
+        EnvironmentChannel("chemistry:environments", locality=0.0),
+        TableChannel("chemistry:descriptors", DescriptorMap(), locality=0.0),
     ]
 
 

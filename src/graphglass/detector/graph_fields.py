@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.attribute_values import are_positions
 from graphglass.embedding.prompt.fields import FIELD_NAMES, field_values
+from graphglass.graphs.chemistry import DESCRIPTORS, descriptors
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecule import edge_label_text, node_label_text
 
@@ -44,6 +45,15 @@ STRUCTURE = {
         "rayleigh_q50": "the middle of the spectrum",
         "rayleigh_q90": "the high end of the spectrum",
     },
+}
+# Descriptors of molecules that change together, or with the number of atoms.
+_DESCRIPTOR_CAUSES = {
+    "molecular weight": "size",
+    "number of H-bond donors": "polarity",
+    "number of H-bond acceptors": "polarity",
+    "polar surface area": "polarity",
+    "number of rings": "rings",
+    "number of aromatic rings": "rings",
 }
 _PLAIN = {name: (cause, words) for cause, fields in STRUCTURE.items() for name, words in fields.items()}
 
@@ -152,13 +162,15 @@ def _words(column: _Column, low: float, median: float, high: float, *, unseen: b
 
 
 def _carried(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
-    """Shares of labels and of labelled edges, and mean, lowest and highest value of every attribute."""
+    """Shares of labels and of labelled edges, summaries of every attribute, and descriptors of molecules."""
     if references.node_labels is not None:
         yield from _node_labels(query, references)
     if references.node_labels is not None or references.edge_labels is not None:
         yield from _edges(query, references)
     if references.attributes is not None and not are_positions(references):
         yield from _attributes(query, references)
+    if references.atom_contributions is not None and query.atom_contributions is not None:
+        yield from _descriptors(query, references)
 
 
 def _node_labels(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
@@ -229,6 +241,13 @@ def _attributes(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
         for title, (values, summary) in summaries.items():
             text = f"{title} {name}"
             yield _Column(text, f"attribute {name}", text, float(values[place]), summary(column), least=least)
+
+
+def _descriptors(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
+    own, known = descriptors(query)[0], descriptors(references)
+    for place, name in enumerate(DESCRIPTORS):
+        text = name if name == "logP" else f"the {name}"
+        yield _Column(name, _DESCRIPTOR_CAUSES.get(name, name), text, float(own[place]), known[:, place])
 
 
 def _given(values: NDArray | None) -> NDArray:

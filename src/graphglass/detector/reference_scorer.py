@@ -118,6 +118,11 @@ class ReferenceScorer:
                 f"Queries must carry what the references carry: {_describe(self.schema)}. Found "
                 f"{_describe(carried)}. Read both with the same options, or give the detector references of this kind."
             )
+        if any(channel.family == "chemistry" for channel in self.channels) and queries.atom_environments is None:
+            raise SchemaError(
+                "Queries must be molecules read from SMILES or SDF, as the references are; found graphs that were read "
+                "in another way and lack atom environments and descriptors. Read them from SMILES or SDF."
+            )
         return queries
 
     def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:

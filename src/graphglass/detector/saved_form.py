@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 KIND = "graphglass-detector"
 _GRAPH_ARRAYS = (
     "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels", "removed",
+    "atom_environments", "atom_contributions",
 )  # fmt: skip
 _PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
 

@@ -23,6 +23,7 @@ COUNT = "count"  # the edge attribute that says how many parallel edges became o
 _ROWS = {
     "labels": "graph", "removed": "graph",
     "node_labels": "node", "attributes": "node", "node_names": "node",
+    "atom_environments": "node", "atom_contributions": "node",
     "edge_labels": "end", "edge_attributes": "end", "outgoing": "end",
 }  # fmt: skip
 
@@ -74,6 +75,10 @@ class GraphSet:
         edge in each direction. None for an undirected set.
     node_names : (nodes,) str or None
         The caller's node identifiers where they are not 0..n-1.
+    atom_environments : int64 (nodes, 3) or None
+        Molecules only, see :mod:`graphglass.graphs.chemistry`.
+    atom_contributions : float64 (nodes, width) or None
+        Molecules only, see :mod:`graphglass.graphs.chemistry`.
     label_names : mapping int -> str
         What a node or edge label stood for when it was text.
     removed : int64 (graphs, 3)
@@ -93,6 +98,8 @@ class GraphSet:
     edge_attribute_names: tuple[str, ...] = ()
     outgoing: NDArray[np.bool_] | None = None
     node_names: NDArray[np.str_] | None = None
+    atom_environments: NDArray[np.int64] | None = None
+    atom_contributions: NDArray[np.float64] | None = None
     label_names: Mapping[int, str] = field(default_factory=dict)
     removed: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
@@ -225,7 +232,7 @@ class GraphSet:
         """The undirected skeletons without labels or attributes: what graphs of any domain share."""
         return replace(
             self, node_labels=None, attributes=None, attribute_names=(), edge_labels=None, edge_attributes=None,
-            edge_attribute_names=(), outgoing=None, label_names={},
+            edge_attribute_names=(), outgoing=None, label_names={}, atom_environments=None, atom_contributions=None,
         )  # fmt: skip
 
     def as_directed(self) -> GraphSet:
@@ -260,7 +267,8 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
     """Join graph sets of one schema, in order.
 
     If one set is directed, all become directed; a set without the edge attribute ``count`` gets the value 1 where
-    others have it.
+    others have it. Class labels, node names and what molecules carry beyond labels and attributes stay only if all sets
+    have them.
 
     Raises
     ------
@@ -297,7 +305,7 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
     def joined(name: str) -> Any:
         values = [getattr(part, name) for part in filled]
         if any(value is None for value in values):
-            return None  # class labels and node names are optional per part
+            return None  # class labels, node names and chemistry are optional per part
         return np.concatenate(values)
 
     return GraphSet(

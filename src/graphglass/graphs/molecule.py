@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphglass.errors import GraphError, MissingExtraError
+from graphglass.graphs.chemistry import atom_contributions, atom_environments
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.record import Record
 from graphglass.graphs.readers.rejects import RejectLog
@@ -76,6 +77,8 @@ def molecule_record(molecule: Any, position: int, name: str, label: Any = None) 
         edge_labels=ends[:, 2],
         attributes=np.asarray(rows, dtype=np.float32).reshape(-1, len(ATOM_ATTRIBUTES)),
         attribute_names=ATOM_ATTRIBUTES,
+        atom_environments=atom_environments(molecule),
+        atom_contributions=atom_contributions(molecule),
     )  # fmt: skip
 
 

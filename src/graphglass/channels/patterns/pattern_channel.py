@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.channels.channel import Channel, State
-from graphglass.channels.patterns.counts import Counts, count_keys, overlap
+from graphglass.channels.channel import State
+from graphglass.channels.patterns.count_channel import CountChannel, PatternRows
+from graphglass.channels.patterns.counts import count_keys
 from graphglass.channels.patterns.starts import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.kernels.hashing import spread_bits
 
 LEVELS = 4
-_PARTS = ("offsets", "keys", "values")
 
 
-@dataclass(frozen=True)
-class PatternRows:
-    """Pattern counts of some graphs at every radius."""
-
-    levels: tuple[Counts, ...]
-
-    def __len__(self) -> int:
-        return len(self.levels[0])
-
-    def __getitem__(self, key: slice) -> PatternRows:
-        return PatternRows(tuple(level[key] for level in self.levels))
-
-
-class PatternChannel(Channel):
-    """Distance 1 - J, where J is the weighted Jaccard similarity of neighbourhood counts, averaged over radius 0 to 3.
+class PatternChannel(CountChannel):
+    """Weighted Jaccard similarity of neighbourhood counts, averaged over radius 0 to 3.
 
     Parameters
     ----------
@@ -46,12 +30,8 @@ class PatternChannel(Channel):
     """
 
     def __init__(self, name: str, start: Start, spread: float = 10.0) -> None:
-        super().__init__(name, spread=spread, locality=0.5)
+        super().__init__(name, spread)
         self.start = start
-
-    @property
-    def bounded(self) -> bool:
-        return True
 
     def learn(self, references: ProfiledGraphs) -> PatternRows | None:
         return self.encode(references) if self.start.fit(references) else None
@@ -60,26 +40,12 @@ class PatternChannel(Channel):
         offsets, keys = graphs.graphs.node_offsets, neighbourhood_keys(graphs.graphs, *self.start.names(graphs))
         return PatternRows(tuple(count_keys(offsets, level) for level in keys))
 
-    def compare(self, rows: PatternRows, others: PatternRows) -> NDArray[np.float64]:
-        out = np.zeros((len(rows), len(others)))
-        for query, other in zip(rows.levels, others.levels, strict=True):
-            out += (1 - overlap(query, other.postings)) / LEVELS
-        return out
-
-    def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.clip(1 - distances, 0, 1)
-
     def state(self) -> State:
-        rows = cast(PatternRows, self.references)
-        arrays: State = {"cuts": self.start.cuts}
-        for radius, level in enumerate(rows.levels):
-            arrays |= {f"{part}_{radius}": getattr(level, part) for part in _PARTS}
-        return arrays
+        return {"cuts": self.start.cuts, **super().state()}
 
     def restore(self, state: State) -> None:
         self.start.cuts = state["cuts"]
-        levels = (Counts(*(state[f"{part}_{radius}"] for part in _PARTS)) for radius in range(LEVELS))
-        self.references = PatternRows(tuple(levels))
+        super().restore(state)
 
 
 def neighbourhood_keys(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class Record:
         NaN marks a value the source does not give.
     node_names : list of str or None
         None where nodes are called 0..nodes-1.
+    atom_environments, atom_contributions : (nodes, width) or None
+        Of a molecule; all records of an input have them or none.
     directed : bool
         Whether the source says that edges have a direction.
     listed_once : bool
@@ -52,6 +54,8 @@ class Record:
     edge_attributes: NDArray[np.float64] | None = None
     edge_attribute_names: tuple[str, ...] = ()
     node_names: list[str] | None = None
+    atom_environments: NDArray[np.int64] | None = None
+    atom_contributions: NDArray[np.float64] | None = None
     label_names: dict[int, str] = field(default_factory=dict)
     directed: bool = False
     listed_once: bool = True
@@ -144,7 +148,7 @@ class RecordSet:
         wanted, edges = self.options.directed, [len(record.sources) for record in kept]
         counts = np.asarray([record.nodes for record in kept], dtype=np.int64)
         starts = np.repeat(offsets(counts)[:-1], edges)
-        return FlatGraphs(
+        built = FlatGraphs(
             ids=[record.id for record in kept],
             positions=np.asarray([record.position for record in kept]),
             counts=counts,
@@ -165,6 +169,14 @@ class RecordSet:
             directed=any(record.directed for record in kept) if wanted is None else wanted,
             listed_once=np.asarray([record.listed_once for record in kept]),
         ).build(self.options)
+        if kept[0].atom_environments is None or not len(built):
+            return built
+        molecules = {record.id: record for record in kept}
+        return replace(
+            built,
+            atom_environments=np.concatenate([molecules[name].atom_environments for name in built.ids]),
+            atom_contributions=np.concatenate([molecules[name].atom_contributions for name in built.ids]),
+        )
 
     def _schema(self, found: list[tuple[str, ...]]) -> tuple[str, ...]:
         if self.options.fill is not None:
