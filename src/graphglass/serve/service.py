@@ -129,7 +129,7 @@ class Service:
         if detector is None:
             carries, channels = self._summary.carries(), self._summary.summary.features.part_names()
         else:
-            stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True)
+            stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema[:3], strict=True)
             carries = [name for name, there in stated if there]
             channels = [channel.name for channel in detector.scorer_.channels]
         return {
