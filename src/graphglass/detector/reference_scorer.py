@@ -112,8 +112,8 @@ class ReferenceScorer:
         if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
             queries = replace(queries, edge_labels=np.zeros(0, np.int64))
         queries = queries.as_directed() if self.schema[4] else replace(queries, outgoing=None)
-        if self.schema[3] or self.schema[4]:
-            queries = with_edge_attributes(queries, (*self.schema[3], COUNT))
+        if self.schema[3]:
+            queries = with_edge_attributes(queries, self.schema[3])
         else:
             queries = replace(queries, edge_attributes=None, edge_attribute_names=())
         names, found = self.schema[2], queries.attribute_names
@@ -218,7 +218,9 @@ def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> N
 
 def _schema(graphs: GraphSet) -> Schema:
     labels = graphs.node_labels is not None, graphs.edge_labels is not None
-    numbers = tuple(name for name in graphs.edge_attribute_names if name != COUNT)  # every edge has a count
+    numbers: tuple[str, ...] = ()
+    if graphs.directed or graphs.edge_attributes is not None:  # then every edge has a count, 1 by default
+        numbers = (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
     return *labels, graphs.attribute_names, numbers, graphs.directed
 
 
@@ -226,6 +228,7 @@ def _describe(schema: Schema) -> str:
     nodes, edges, attributes, edge_attributes, _ = schema
     parts = ["node labels" if nodes else "no node labels", "edge labels" if edges else "no edge labels"]
     parts.append(f"attributes {', '.join(attributes)}" if attributes else "no attributes")
+    edge_attributes = tuple(name for name in edge_attributes if name != COUNT)
     if edge_attributes:
         parts.append(f"edge attributes {', '.join(edge_attributes)}")
     return "; ".join(parts)

@@ -63,7 +63,6 @@ def test_undirected_sets_without_edge_attributes_have_none_of_the_new_channels()
     plain = measure_graphs(flows(20, 0, directed=False, amounts=False))
     for channel in default_channels():
         channel.fit(plain)
-        assert channel.has_data or channel.name not in {"patterns:labels"}
         assert not (channel.name in NEW and channel.has_data)
     rich = measure_graphs(flows(20, 0))
     channels = default_channels()
@@ -134,6 +133,13 @@ def test_a_saved_model_keeps_what_edges_carry(fitted: GLASS, tmp_path) -> None:
     np.testing.assert_array_equal(loaded.decision_function(queries), fitted.decision_function(queries))
     assert loaded.references_.graphs.edge_attribute_names == ("amount",)
     assert loaded.references_.graphs.directed
+
+
+def test_counts_alone_are_edge_data() -> None:
+    counts = replace(flows(40, 1, directed=False), edge_attribute_names=("count",))
+    detector = GLASS().fit(counts)
+    one = replace(flows(4, 2, directed=False, amounts=False))
+    assert np.isfinite(detector.decision_function(one)).all()
 
 
 def test_queries_are_brought_into_the_form_of_the_references(fitted: GLASS) -> None:

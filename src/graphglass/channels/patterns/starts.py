@@ -119,12 +119,12 @@ class EdgeValueStart:
 
     def __init__(self, buckets: int, place: int | None) -> None:
         self.buckets, self.place = buckets, place
-        self.cuts = np.zeros(0)
+        self.cuts: NDArray[np.float64] = np.zeros(0)
 
     def fit(self, references: ProfiledGraphs) -> bool:
         values = edge_numbers(references.graphs)
         if self.place is None:
-            self.cuts = np.arange(self.buckets - 1) + 1.5
+            self.cuts = np.arange(1.5, self.buckets, dtype=np.float64)
             return values.shape[1] > 0
         if self.place >= values.shape[1] - 1:
             return False

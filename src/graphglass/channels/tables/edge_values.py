@@ -44,7 +44,7 @@ class EdgeValueMap(FeatureMap):
         if edges.labels is not None:
             codes, counts = np.unique(edges.labels, return_counts=True)
             self._labels = np.sort(codes[np.argsort(-counts, kind="stable")][:COMMON_LABELS])
-        chosen = [edges.labels == code for code in self._labels]  # type: ignore[comparison-overlap]
+        chosen = [edges.labels == code for code in self._labels]
         self._usual = np.concatenate([values[rows].mean(axis=0) for rows in chosen] or [np.zeros(0)])
         spread = values.std(axis=0) if len(values) else np.zeros(values.shape[1])
         flow = strengths.std(axis=0) if len(strengths) else np.zeros(strengths.shape[1])
