@@ -3,8 +3,8 @@
     python benchmarks/planted.py --out results/quality/planted.json
 
 Normal graphs are random trees, preferential-attachment and small-world graphs of 14 to 33 nodes, with attributes that
-resemble the neighbours', with labels, with both or with neither. An anomaly is such a graph changed in one way. No
-dataset is read, so none can be tuned to.
+resemble the neighbours', with labels, with both or with neither. Normal flows are directed graphs in layers whose edges
+carry an amount and a time. An anomaly is such a graph changed in one way. No dataset is read, so none can be tuned to.
 """
 
 from __future__ import annotations
@@ -140,6 +140,65 @@ KINDS: dict[str, tuple[str, Change]] = {
 }
 
 
+def flow(rng: Generator) -> nx.MultiDiGraph:
+    """Payments through four layers: amounts fall and times rise from layer to layer."""
+    layers = np.sort(rng.integers(0, 4, int(rng.integers(14, 34))))
+    layers[0], layers[-1] = 0, 3
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from((node, {"label": int(layer)}) for node, layer in enumerate(layers))
+    for node, layer in enumerate(layers):
+        before = np.flatnonzero(layers == layer - 1)
+        for source in rng.choice(before, min(len(before), int(rng.integers(1, 3))), replace=False).tolist():
+            amount = float(np.exp(rng.normal(6 - layer, 0.5)))
+            graph.add_edge(source, node, amount=amount, time=float(1e6 + 3600 * (layer + rng.random())))
+    return graph
+
+
+def one_edge(change: Callable[[nx.MultiDiGraph, tuple, Generator], object]) -> Change:
+    """A change of one edge drawn at random."""
+
+    def apply(graph: nx.Graph, rng: Generator) -> nx.Graph:
+        edges = list(graph.edges(keys=True, data=True))
+        change(graph, edges[int(rng.integers(len(edges)))], rng)
+        return graph
+
+    return apply
+
+
+def reverse_edge(graph: nx.MultiDiGraph, edge: tuple, rng: Generator) -> None:
+    graph.remove_edge(*edge[:3])
+    graph.add_edge(edge[1], edge[0], **edge[3])
+
+
+def all_amounts(change: Callable[[NDArray, Generator], NDArray]) -> Change:
+    def apply(graph: nx.Graph, rng: Generator) -> nx.Graph:
+        edges = list(graph.edges(data=True))
+        values = change(np.array([data["amount"] for *_, data in edges]), rng)
+        for (*_, data), value in zip(edges, values, strict=True):
+            data["amount"] = float(value)
+        return graph
+
+    return apply
+
+
+def cycle_closed(graph: nx.Graph, rng: Generator) -> nx.Graph:
+    last = max(graph)
+    graph.add_edge(last, 0, amount=float(np.exp(rng.normal(4, 0.5))), time=1e6 + 4 * 3600.0)
+    return graph
+
+
+FLOW_KINDS: dict[str, Change] = {
+    "one amount times 100": one_edge(lambda graph, edge, rng: edge[3].update(amount=100 * edge[3]["amount"])),
+    "all amounts times 3": all_amounts(lambda values, rng: 3 * values),
+    "amounts exchanged between edges": all_amounts(lambda values, rng: rng.permutation(values)),
+    "one edge reversed": one_edge(reverse_edge),
+    "all edges reversed": lambda graph, rng: graph.reverse(),
+    "a cycle of flows closed": cycle_closed,
+    "one repeated edge": one_edge(lambda graph, edge, rng: graph.add_edge(edge[0], edge[1], **edge[3])),
+    "a late timestamp": one_edge(lambda graph, edge, rng: edge[3].update(time=edge[3]["time"] + 10 * 86400)),
+}
+
+
 def measure() -> dict[str, dict[str, float]]:
     """AUROC of the default by kind of anomaly and number of references."""
     found: dict[str, dict[str, list[float]]] = {}
@@ -155,7 +214,24 @@ def measure() -> dict[str, dict[str, float]]:
             values = found.setdefault(kind, {}).setdefault(f"{count} references", [])
             values.append(evaluate(scores, np.arange(2 * TESTED) >= TESTED)["auroc"])
         print(shape, count, attributes, labels, flush=True)
-    return {kind: {name: round(float(np.mean(values)), 1) for name, values in found[kind].items()} for kind in KINDS}
+    for count, seed in itertools.product(REFERENCES, range(3)):
+        for kind, value in measure_flows(count, seed).items():
+            found.setdefault(kind, {}).setdefault(f"{count} references", []).append(value)
+    return {
+        kind: {name: round(float(np.mean(values)), 1) for name, values in rows.items()} for kind, rows in found.items()
+    }
+
+
+def measure_flows(count: int, seed: int) -> dict[str, float]:
+    """AUROC by kind of change of a directed graph with edge attributes."""
+    rng = np.random.default_rng(seed)
+    detector = GLASS().fit(read_graphs([flow(rng) for _ in range(count)]))
+    tested = [flow(rng) for _ in range(TESTED)]
+    found = {}
+    for kind, change in FLOW_KINDS.items():
+        scores = detector.decision_function(read_graphs([*tested, *(change(flow(rng), rng) for _ in range(TESTED))]))
+        found[kind] = evaluate(scores, np.arange(2 * TESTED) >= TESTED)["auroc"]
+    return found
 
 
 def main() -> None:

@@ -7,9 +7,18 @@ from collections.abc import Mapping, Sequence
 from graphglass.channels.channel import Channel
 from graphglass.channels.patterns.environment_channel import EnvironmentChannel
 from graphglass.channels.patterns.pattern_channel import PatternChannel
-from graphglass.channels.patterns.starts import ContrastStart, LabelStart, LengthStart, ShapeStart
+from graphglass.channels.patterns.starts import (
+    ContrastStart,
+    DirectionStart,
+    EdgeValueStart,
+    LabelStart,
+    LengthStart,
+    ShapeStart,
+)
 from graphglass.channels.tables.attribute_values import AttributeMap
 from graphglass.channels.tables.composition import CompositionMap
+from graphglass.channels.tables.edge_kinds import EdgeKindMap
+from graphglass.channels.tables.edge_values import EdgeValueMap
 from graphglass.channels.tables.feature_maps import SizeMap, StructureMap
 from graphglass.channels.tables.geometry import GeometryMap
 from graphglass.channels.tables.molecule_descriptors import DescriptorMap
@@ -26,16 +35,25 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "structure": 0.5,
     "surroundings": 0.5,
     "geometry": 0.5,
+    "edges": 4.0,
 }
+
+EDGE_VALUES = 3  # edge attributes that name edges; all of them enter the table
 
 
 def default_channels() -> list[Channel]:
-    """Neighbourhood patterns under several names of nodes and edges, six tables, and the chemistry of molecules."""
+    """Neighbourhood patterns under several names of nodes and edges, eight tables, and the chemistry of molecules.
+
+    Channels of direction, edge attributes and chemistry have data only where the references carry them.
+    """
     return [
         PatternChannel("patterns:labels", LabelStart()),
         PatternChannel("patterns:shape", ShapeStart()),
         PatternChannel("patterns:lengths", LengthStart(6)),
         PatternChannel("patterns:contrast", ContrastStart(5)),
+        PatternChannel("patterns:direction", DirectionStart()),
+        PatternChannel("patterns:count", EdgeValueStart(4, None)),
+        *(PatternChannel(f"patterns:edge_value_{place}", EdgeValueStart(4, place)) for place in range(EDGE_VALUES)),
         TableChannel("composition", CompositionMap(), standardised=True),
         TableChannel("size", SizeMap(), spread=2.0, locality=0.0),
         TableChannel("structure", StructureMap()),
@@ -45,6 +63,8 @@ def default_channels() -> list[Channel]:
         # A Tanimoto similarity or a logP means the same wherever the molecule lies: plain distances.
         EnvironmentChannel("chemistry:environments", locality=0.0),
         TableChannel("chemistry:descriptors", DescriptorMap(), locality=0.0),
+        TableChannel("edges:values", EdgeValueMap(), standardised=True),
+        TableChannel("edges:kinds", EdgeKindMap(), standardised=True),
     ]
 
 

@@ -18,9 +18,10 @@ from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.settings import PaperSettings
 from graphglass.embedding.scoring_rules import paper_fusion
 from graphglass.errors import SchemaError
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import COUNT, GraphSet, with_edge_attributes
 
 REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
+Schema = tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]
 PAIRS = 4_000_000  # distances between queries and references held at once
 
 
@@ -35,7 +36,7 @@ class ReferenceScorer:
     fusion : Fusion
     reference_scores : float64 (references,)
         The leave-one-out score of every reference, in its order.
-    schema : (node labels?, edge labels?, attribute names)
+    schema : (node labels?, edge labels?, attribute names, edge attribute names, directed?)
         What the references carry; queries must carry the same.
     structure_only : bool
         Labels and attributes are ignored: references of several domains, or queries of another one.
@@ -48,7 +49,7 @@ class ReferenceScorer:
     channels: tuple[Channel, ...]
     fusion: Fusion
     reference_scores: NDArray[np.float64]
-    schema: tuple[bool, bool, tuple[str, ...]]
+    schema: Schema
     structure_only: bool = False
     large: LargeReferences | None = None
     known: KnownAnomalies | None = None
@@ -96,7 +97,9 @@ class ReferenceScorer:
     def accept(self, queries: GraphSet) -> GraphSet:
         """Queries in the form of the references: class labels dropped, attributes matched by name.
 
-        Graphs without a single edge lack no edge label, so that they can be scored alone as well as among others.
+        Graphs without a single edge lack no edge label or attribute, so that they can be scored alone as well as among
+        others. An undirected edge counts as one in each direction where the references are directed; direction and
+        edge attributes that the references lack are ignored, and a missing ``count`` is 1.
 
         Raises
         ------
@@ -108,6 +111,11 @@ class ReferenceScorer:
             return queries.structure_only()
         if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
             queries = replace(queries, edge_labels=np.zeros(0, np.int64))
+        queries = queries.as_directed() if self.schema[4] else replace(queries, outgoing=None)
+        if self.schema[3]:
+            queries = with_edge_attributes(queries, self.schema[3])
+        else:
+            queries = replace(queries, edge_attributes=None, edge_attribute_names=())
         names, found = self.schema[2], queries.attribute_names
         if queries.attributes is not None and names != found and sorted(names) == sorted(set(found)):
             columns = [found.index(name) for name in names]
@@ -208,12 +216,19 @@ def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> N
         channel.left_out = left_out[channel.name]
 
 
-def _schema(graphs: GraphSet) -> tuple[bool, bool, tuple[str, ...]]:
-    return graphs.node_labels is not None, graphs.edge_labels is not None, graphs.attribute_names
+def _schema(graphs: GraphSet) -> Schema:
+    labels = graphs.node_labels is not None, graphs.edge_labels is not None
+    numbers: tuple[str, ...] = ()
+    if graphs.directed or graphs.edge_attributes is not None:  # then every edge has a count, 1 by default
+        numbers = (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
+    return *labels, graphs.attribute_names, numbers, graphs.directed
 
 
-def _describe(schema: tuple[bool, bool, tuple[str, ...]]) -> str:
-    nodes, edges, attributes = schema
+def _describe(schema: Schema) -> str:
+    nodes, edges, attributes, edge_attributes, _ = schema
     parts = ["node labels" if nodes else "no node labels", "edge labels" if edges else "no edge labels"]
     parts.append(f"attributes {', '.join(attributes)}" if attributes else "no attributes")
+    edge_attributes = tuple(name for name in edge_attributes if name != COUNT)
+    if edge_attributes:
+        parts.append(f"edge attributes {', '.join(edge_attributes)}")
     return "; ".join(parts)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 KIND = "graphglass-detector"
 _GRAPH_ARRAYS = (
-    "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels", "removed",
-    "atom_environments", "atom_contributions",
+    "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels",
+    "edge_attributes", "outgoing", "removed", "atom_environments", "atom_contributions",
 )  # fmt: skip
 _PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
 
@@ -146,12 +146,12 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
         large = LargeReferences(references, stored["places"], indexes, int(document["large"]["count"]))
         large.attach(channels)
-    nodes, edges, attributes = document["schema"]
+    nodes, edges, attributes, edge_attributes, directed = document["schema"]
     scorer = ReferenceScorer(
         channels,
         Fusion.from_json(document["fusion"]),
         stored["reference_scores"],
-        (nodes, edges, tuple(attributes)),
+        (nodes, edges, tuple(attributes), tuple(edge_attributes), directed),
         document["structure_only"],
         large,
     )
@@ -175,6 +175,7 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
     return {
         "ids": list(graphs.ids),
         "attributes": list(graphs.attribute_names),
+        "edge_attributes": list(graphs.edge_attribute_names),
         "labels": {str(code): name for code, name in graphs.label_names.items()},
         "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
     }
@@ -187,6 +188,7 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
         **columns,
         ids=tuple(names["ids"]),
         attribute_names=tuple(names["attributes"]),
+        edge_attribute_names=tuple(names["edge_attributes"]),
         label_names={int(code): name for code, name in names["labels"].items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )

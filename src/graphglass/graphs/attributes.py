@@ -1,4 +1,4 @@
-"""Node attributes in a bounded number of columns."""
+"""Attributes of nodes and edges as columns that channels read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import COUNT, GraphSet, with_edge_attributes
 
 WIDEST = 64  # columns that are read one by one; more are mixed into this many
 
@@ -18,6 +18,17 @@ def attribute_columns(graphs: GraphSet) -> NDArray[np.float64]:
     if graphs.attributes is None:
         return np.zeros((graphs.node_count, 0))
     return narrow(graphs.attributes.astype(np.float64))
+
+
+def edge_numbers(graphs: GraphSet) -> NDArray[np.float64]:
+    """The attributes of every stored end, ``count`` last, (ends, attributes); every edge has a count, 1 by default.
+
+    No columns for an undirected set without edge attributes.
+    """
+    if graphs.edge_attributes is None and not graphs.directed:
+        return np.zeros((len(graphs.neighbours), 0))
+    names = (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
+    return np.asarray(with_edge_attributes(graphs, names).edge_attributes)
 
 
 def narrow(values: NDArray[np.float64]) -> NDArray[np.float64]:

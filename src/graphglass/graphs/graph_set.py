@@ -180,6 +180,12 @@ class GraphSet:
         """The node row that every stored end belongs to, (2 * edges,)."""
         return np.repeat(np.arange(self.node_count), np.diff(self.neighbour_offsets))
 
+    @property
+    def opposite_ends(self) -> NDArray[np.int64]:
+        """Where the other end of every stored end is found, (2 * edges,)."""
+        # Ends are sorted by row and column; sorted by column and row, each is at the place of its other end.
+        return np.argsort(self.global_neighbours, kind="stable")
+
     def edge_list(self) -> EdgeList:
         """Each edge once: of an undirected set with the source below the target, of a directed one as it points."""
         rows, columns = self.end_nodes, self.global_neighbours

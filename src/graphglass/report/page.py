@@ -23,6 +23,7 @@ from graphglass.wording import counted
 EXPLAINED = 5
 _MOST_ROWS = 1000
 _NEIGHBOURS = 2
+_REASONS = 6
 _HEADS = (("rank", "rank"), ("id", "id"), ("score", "score"), ("p_value", "p-value"), ("flagged", "verdict"),
           ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
 _NODE_LEGEND = (
@@ -134,7 +135,9 @@ def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
         alike = ", ".join(f"{name} {value:.2f}" for name, value in item.families.items())
         figures.append(f"<figure>{picture.svg}<figcaption>{kind} {escape(item.id)}<br>similarity: {escape(alike)}")
     pictures = "".join(f"{figure}</figcaption></figure>" for figure in figures)
-    reasons = "".join(f"<li>{escape(text)}</li>" for text in explanation.reasons)
+    more = len(explanation.reasons) - _REASONS
+    shown = [*explanation.reasons[:_REASONS], *([f"and {more} more"] if more > 0 else [])]
+    reasons = "".join(f"<li>{escape(text)}</li>" for text in shown)
     reasons = f"<ul>{reasons}</ul>" if reasons else "<p>No measured property is outside its usual range.</p>"
     shares = [(name, share) for name, share in explanation.shares.items() if share >= 0.5]
     return (

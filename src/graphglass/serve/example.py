@@ -8,13 +8,10 @@ from typing import Any
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.json_lines import json_records
 
-_MOST_NODES = 60  # larger references make long links
-
 
 def example_records(references: GraphSet) -> list[dict[str, Any]]:
     """Node-link records of the references, then one of them with a hub, and one as a chain."""
-    small = references[references.sizes <= _MOST_NODES]
-    records = list(json_records(small if len(small) else references[:1]))
+    records = list(json_records(references))
     largest = max(records, key=lambda record: len(record["nodes"]))
     return [*records, _changed(largest, "with a hub", hub=True), _changed(largest, "as a chain", hub=False)]
 

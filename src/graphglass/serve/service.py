@@ -23,6 +23,8 @@ from graphglass.serve import schemas
 from graphglass.serve.change_log import record_change
 from graphglass.storage.load import artifact_digest, artifact_kind
 
+EXAMPLE_NODES = 40
+
 
 @dataclass(frozen=True)
 class Source:
@@ -129,7 +131,7 @@ class Service:
         if detector is None:
             carries, channels = self._summary.carries(), self._summary.summary.features.part_names()
         else:
-            stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema, strict=True)
+            stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema[:3], strict=True)
             carries = [name for name, there in stated if there]
             channels = [channel.name for channel in detector.scorer_.channels]
         return {
@@ -180,10 +182,12 @@ class Service:
         return () if known is None else known.graphs.ids
 
     def example_references(self, count: int = 4) -> GraphSet:
-        """References from the most usual to the most unusual one."""
+        """References from the most usual to the most unusual one, of a size that people can look at."""
         detector = self._with_references("An example")
-        order = np.argsort(detector.decision_scores_, kind="stable")
-        return detector.references_.graphs[order[np.unique(np.linspace(0, len(order) - 1, count).astype(np.int64))]]
+        graphs = detector.references_.graphs
+        small = np.flatnonzero(graphs.sizes <= max(EXAMPLE_NODES, graphs.sizes.min()))
+        order = small[np.argsort(detector.decision_scores_[small], kind="stable")]
+        return graphs[order[np.unique(np.linspace(0, len(order) - 1, count).astype(np.int64))]]
 
     def references(self) -> list[dict[str, str | float]]:
         """Ids and scores of the references that are kept whole: all, or the sample of an indexed set."""

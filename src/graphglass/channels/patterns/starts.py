@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.geometry import edge_lengths
 from graphglass.channels.tables.neighbour_means import neighbour_mean
-from graphglass.graphs.attributes import attribute_columns
+from graphglass.graphs.attributes import attribute_columns, edge_numbers
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import LTD_NAMES
 
@@ -96,6 +96,53 @@ class ContrastStart:
         read = graphs.graphs
         labels = np.zeros(read.node_count, np.int64) if read.node_labels is None else read.node_labels
         return labels * self.buckets + np.searchsorted(self.cuts, contrast(read)), read.edge_labels
+
+
+class DirectionStart:
+    """Labels as given, and every edge end named by whether its edge leaves, enters or does both."""
+
+    cuts = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> bool:
+        return references.graphs.directed
+
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        return node_names(graphs.graphs), directed_names(graphs.graphs)
+
+
+class EdgeValueStart:
+    """Labels and directions as given, and every edge named by one of its attributes: the bucket among references.
+
+    Attributes are counted without ``count``; the place after the last one is the count itself, which every edge of a
+    directed set and of a set with edge attributes has, and which is a name as it is.
+    """
+
+    def __init__(self, buckets: int, place: int | None) -> None:
+        self.buckets, self.place = buckets, place
+        self.cuts: NDArray[np.float64] = np.zeros(0)
+
+    def fit(self, references: ProfiledGraphs) -> bool:
+        values = edge_numbers(references.graphs)
+        if self.place is None:
+            self.cuts = np.arange(1.5, self.buckets, dtype=np.float64)
+            return values.shape[1] > 0
+        if self.place >= values.shape[1] - 1:
+            return False
+        self.cuts = quantile_cuts(values[:, self.place], self.buckets)
+        return True
+
+    def names(self, graphs: ProfiledGraphs) -> Names:
+        values = edge_numbers(graphs.graphs)[:, -1 if self.place is None else self.place]
+        bucket = np.searchsorted(self.cuts, values)
+        return node_names(graphs.graphs), directed_names(graphs.graphs) * self.buckets + bucket
+
+
+def directed_names(graphs: GraphSet) -> NDArray[np.int64]:
+    """The label of every edge end and the direction of its edge, as one number."""
+    given = np.zeros(len(graphs.neighbours), np.int64) if graphs.edge_labels is None else graphs.edge_labels + 1
+    if graphs.outgoing is None:
+        return given * 4
+    return given * 4 + graphs.outgoing + 2 * graphs.outgoing[graphs.opposite_ends]
 
 
 def node_names(graphs: GraphSet) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ import { filtered, showRanking, sortedRows } from "/web/ranking.js";
 
 const at = (id) => document.getElementById(id);
 const LONGEST_LINK = 4000;
+const MOST_REASONS = 6;
 const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null,
   references: [], threshold: Infinity, text: "" };
 
@@ -164,7 +165,8 @@ async function open(id) {
   at("pictures").replaceChildren(figure(answer.drawing, caption(answer.drawing, id)),
     ...answer.resembles.slice(0, 1).map(near("known anomaly")), ...answer.neighbours.map(near("normal")));
   const reasons = answer.reasons.length ? answer.reasons : ["No measured property is outside its usual range."];
-  at("fields").replaceChildren(...reasons.map((text) => textElement("li", text)));
+  const rest = reasons.length > MOST_REASONS ? [`and ${reasons.length - MOST_REASONS} more`] : [];
+  at("fields").replaceChildren(...[...reasons.slice(0, MOST_REASONS), ...rest].map((text) => textElement("li", text)));
   at("bars").replaceChildren(...(state.model.private ? drawBars(answer.contributions, "") : drawBars(answer.shares, "%")));
   at("map").replaceChildren(...(map ? [drawMap(map, answer.place, id)] : []));
   at("known-key").hidden = !map?.anomaly_places?.length;

@@ -1,0 +1,157 @@
+"""Direction and edge attributes reach the score, and only where the references carry them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphglass import GLASS
+from graphglass.channels.default_channels import default_channels
+from graphglass.channels.patterns.starts import DirectionStart, EdgeValueStart
+from graphglass.channels.profiled_graphs import measure_graphs
+from graphglass.channels.tables.edge_kinds import EdgeKindMap
+from graphglass.channels.tables.edge_values import EdgeValueMap
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet
+
+NEW = {"patterns:direction", "patterns:count", "patterns:edge_value_0", "edges:values", "edges:kinds"}
+
+
+def flows(count: int, seed: int, *, directed: bool = True, amounts: bool = True) -> GraphSet:
+    """Chains of five labelled nodes with one branch; amounts between 3 and 900."""
+    rng = np.random.default_rng(seed)
+    sources = (np.arange(count)[:, None] * 6 + [0, 1, 2, 3, 1]).ravel()
+    targets = (np.arange(count)[:, None] * 6 + [1, 2, 3, 4, 5]).ravel()
+    return canonical_graph_set(
+        [6] * count, sources, targets,
+        ids=[f"{seed}-{i}" for i in range(count)],
+        node_labels=np.tile([0, 1, 2, 2, 3, 4], count),
+        edge_attributes=rng.uniform(3, 900, (5 * count, 1)) if amounts else None,
+        edge_attribute_names=["amount"] if amounts else (),
+        directed=directed,
+    )  # fmt: skip
+
+
+def reversed_edges(graphs: GraphSet) -> GraphSet:
+    sources, targets, labels, numbers = graphs.edge_list()
+    return canonical_graph_set(
+        graphs.sizes, targets, sources, ids=graphs.ids, node_labels=graphs.node_labels, edge_labels=labels,
+        edge_attributes=numbers, edge_attribute_names=graphs.edge_attribute_names, directed=graphs.directed,
+    )  # fmt: skip
+
+
+def relabelled(graphs: GraphSet, seed: int) -> GraphSet:
+    """The same graphs with their nodes in another order."""
+    order = np.concatenate(
+        [start + np.random.default_rng(seed).permutation(size)
+         for start, size in zip(graphs.node_offsets[:-1], graphs.sizes, strict=True)]
+    )  # fmt: skip
+    place = np.argsort(order)
+    sources, targets, labels, numbers = graphs.edge_list()
+    return canonical_graph_set(
+        graphs.sizes, place[sources], place[targets], ids=graphs.ids, node_labels=graphs.node_labels[order],
+        edge_labels=labels, edge_attributes=numbers, edge_attribute_names=graphs.edge_attribute_names,
+        directed=graphs.directed,
+    )  # fmt: skip
+
+
+def test_undirected_sets_without_edge_attributes_have_none_of_the_new_channels() -> None:
+    plain = measure_graphs(flows(20, 0, directed=False, amounts=False))
+    for channel in default_channels():
+        channel.fit(plain)
+        assert not (channel.name in NEW and channel.has_data)
+    rich = measure_graphs(flows(20, 0))
+    channels = default_channels()
+    for channel in channels:
+        channel.fit(rich)
+    assert NEW <= {channel.name for channel in channels if channel.has_data}
+
+
+@pytest.fixture(scope="module")
+def fitted() -> GLASS:
+    return GLASS().fit(flows(80, 1))
+
+
+def test_amounts_and_directions_change_the_score(fitted: GLASS) -> None:
+    normal = flows(30, 2)
+    usual = fitted.decision_function(normal)
+    dear = replace(normal, edge_attributes=normal.edge_attributes * 1e6)
+    assert fitted.decision_function(dear).min() > usual.max()
+    assert fitted.decision_function(reversed_edges(normal)).min() > usual.max()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10, deadline=None)
+def test_renumbering_nodes_changes_nothing(fitted: GLASS, seed: int) -> None:
+    graphs = flows(3, 5)
+    scores = fitted.decision_function(graphs)
+    np.testing.assert_allclose(fitted.decision_function(relabelled(graphs, seed)), scores, rtol=0, atol=1e-9)
+
+
+def test_reversing_an_undirected_set_changes_nothing() -> None:
+    graphs = flows(5, 3, directed=False)
+    assert reversed_edges(graphs).content_hashes() == graphs.content_hashes()
+
+
+def test_a_graph_and_its_reverse_differ_where_a_motif_differs() -> None:
+    graphs = measure_graphs(flows(2, 4))
+    back = measure_graphs(reversed_edges(graphs.graphs))
+    start = DirectionStart()
+    assert start.fit(graphs)
+    assert not np.array_equal(start.names(graphs)[1], start.names(back)[1])
+    assert not np.array_equal(*(table_of(EdgeKindMap(), graphs, one) for one in (graphs, back)))
+    assert not np.array_equal(*(table_of(EdgeValueMap(), graphs, one) for one in (graphs, back)))
+    cycle = canonical_graph_set([3], [0, 1, 2], [1, 2, 0], directed=True)
+    assert np.array_equal(cycle.outgoing, ~reversed_edges(cycle).outgoing)
+
+
+def table_of(features, references, queries):
+    features.fit(references)
+    return features.table(queries)
+
+
+def test_edges_are_named_by_quantiles_and_by_their_count() -> None:
+    graphs = measure_graphs(flows(40, 6))
+    start = EdgeValueStart(4, 0)
+    assert start.fit(graphs)
+    shares = np.bincount(start.names(graphs)[1] % 4, minlength=4) / len(graphs.graphs.neighbours)
+    np.testing.assert_allclose(shares, 0.25, atol=0.03)
+    assert not EdgeValueStart(4, 1).fit(graphs)
+    count = EdgeValueStart(4, None)
+    assert count.fit(graphs)
+    assert set((count.names(graphs)[1] % 4).tolist()) == {0}
+
+
+def test_a_saved_model_keeps_what_edges_carry(fitted: GLASS, tmp_path) -> None:
+    queries = flows(10, 7)
+    fitted.save(tmp_path / "model")
+    loaded = GLASS.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(queries), fitted.decision_function(queries))
+    assert loaded.references_.graphs.edge_attribute_names == ("amount",)
+    assert loaded.references_.graphs.directed
+
+
+def test_counts_alone_are_edge_data() -> None:
+    counts = replace(flows(40, 1, directed=False), edge_attribute_names=("count",))
+    detector = GLASS().fit(counts)
+    one = replace(flows(4, 2, directed=False, amounts=False))
+    assert np.isfinite(detector.decision_function(one)).all()
+
+
+def test_queries_are_brought_into_the_form_of_the_references(fitted: GLASS) -> None:
+    queries = flows(4, 8)
+    more = replace(
+        queries,
+        edge_attributes=np.column_stack([np.ones(len(queries.neighbours)), queries.edge_attributes]),
+        edge_attribute_names=("memo", "amount"),
+    )
+    np.testing.assert_array_equal(fitted.decision_function(more), fitted.decision_function(queries))
+    plain = GLASS().fit(flows(40, 1, directed=False, amounts=False))
+    same = flows(4, 8, directed=False, amounts=False)
+    np.testing.assert_array_equal(plain.decision_function(queries), plain.decision_function(same))
+    with pytest.raises(ValueError, match="edge attributes amount"):
+        fitted.decision_function(flows(2, 9, amounts=False))
