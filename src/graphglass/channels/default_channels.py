@@ -35,7 +35,7 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "structure": 0.5,
     "surroundings": 0.5,
     "geometry": 0.5,
-    "edges": 4.0,
+    "edges": 1.0,
 }
 
 EDGE_VALUES = 3  # edge attributes that name edges; all of them enter the table
