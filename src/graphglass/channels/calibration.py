@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
 
 from graphglass.errors import ParameterError
 
@@ -19,10 +20,5 @@ def benjamini_hochberg(p_values: NDArray[np.float64], alpha: float) -> NDArray[n
     """Select graphs so that on average at most a share ``alpha`` of the selected are normal."""
     if not 0 < alpha < 1:
         raise ParameterError("benjamini_hochberg", "alpha", "between 0 and 1", alpha)
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    passing = np.flatnonzero(p_values[order] <= alpha * np.arange(1, count + 1) / count)
-    selected = np.zeros(count, dtype=bool)
-    if passing.size:
-        selected[order[: passing[-1] + 1]] = True
-    return selected
+    # Adjusted p-values are products and quotients of the plain ones; equality at alpha must survive their rounding.
+    return np.asarray(false_discovery_control(p_values) <= alpha * (1 + 1e-12))

@@ -181,10 +181,10 @@ class GLASS(PaperCodes, BaseEstimator):
         """
         settings = self.settings()
         if settings is not None:
-            domains = prepare(graphs, settings, self.domain, progress=self.verbose)
-            self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
             if anomalies is not None:
                 raise InputError("Known anomalies need the default preset; leave out preset='paper'.")
+            domains = prepare(graphs, settings, self.domain, progress=self.verbose)
+            self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
             references, structure_only = references_from(
                 self._embedder(), domains, keep_features=self._keeps_features()
             )
