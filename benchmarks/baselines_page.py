@@ -113,7 +113,7 @@ def figures(folder: Path, *, published: bool) -> list[str]:
         cells = defaultdict(list)
         for record in results.records(method):
             cells[record["cell"]["dataset"]].append(record["metrics"]["auroc"])
-        if cells:
+        if cells or published:
             rows.append([name, *(f"{mean(cells[d]):.1f} ({len(cells[d])})" if cells[d] else "" for d in TWELVE)])
         if published:
             rows.append(["published", *(f"{MAIN_RESULTS[(method,)][d][0]:.1f}" for d in TWELVE)])
