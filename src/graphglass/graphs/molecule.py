@@ -116,7 +116,7 @@ def names_serve_as_ids(names: Iterable[tuple[int, str | None]], log: RejectLog) 
         if not name:
             reason = reason or f"line {line} has none"
         elif lines.setdefault(name, line) != line:
-            reason = reason or f"{name!r} stands at {lines[name]} and {line}"
+            reason = reason or f"{name!r} is on lines {lines[name]} and {line}"
     if reason and lines:
-        log.note(f"names do not serve as ids ({reason}); molecules are called line-N instead")
+        log.note(f"names are not used as ids ({reason}); molecules are named line-N instead")
     return not reason

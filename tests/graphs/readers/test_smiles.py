@@ -61,11 +61,11 @@ def test_bad_molecules_are_left_out_and_ids_stay_aligned(tmp_path: Path, capfd: 
 
 def test_names_that_cannot_be_ids_are_dropped_with_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "m.smi"
-    for content, reason in (("CC a\nCO\nCN c\n", "line 2 has none"), ("CC a\nCO b\nCN a\n", "'a' stands at 1 and 3")):
+    for content, reason in (("CC a\nCO\nCN c\n", "line 2 has none"), ("CC a\nCO b\nCN a\n", "'a' is on lines 1 and 3")):
         path.write_text(content)
         result = read_report(path)
         assert result.graphs.ids == ("line-1", "line-2", "line-3")
-        note = f"names do not serve as ids ({reason}); molecules are called line-N instead"
+        note = f"names are not used as ids ({reason}); molecules are named line-N instead"
         assert result.notes == (note,)
         caplog.clear()
         read_graphs(path)
