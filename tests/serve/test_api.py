@@ -115,7 +115,7 @@ def test_files_are_read_as_the_command_line_reads_them(client):
     assert len(molecules["graphs"]) == len(molecules["rejected"]) == 1
     assert [len(graph["nodes"]) for graph in read("0 1\n1 2\n\na b\n").json()["graphs"]] == [3, 2]
     assert read('[{"nodes": 2, "edges": [[0, 1]]}]').json()["format"] == "JSON"
-    assert read("CCO ethanol\n").json()["graphs"][0]["id"] == "ethanol"
+    assert read("CCO ethanol\n").json()["graphs"][0] == {"id": "ethanol", "smiles": "CCO"}
     for content, reason in (
         (b"  ", "nothing to read"),
         (b"\xff\xfe\x00", "suffixes"),

@@ -146,18 +146,28 @@ def _elements(graph: GraphSet) -> tuple[str, ...] | None:
     return symbols if set(symbols) <= _ORGANIC and "C" in symbols else None
 
 
-def _depicted(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Depiction:
-    from rdkit.Chem import rdDepictor
+def molecule_smiles(graph: GraphSet) -> str | None:
+    """SMILES of the molecule that a graph was read from; None where it was not read from a molecule."""
+    symbols = _elements(graph) if _has_atoms(graph) and graph.edge_labels is not None else None
+    if symbols is None:
+        return None
+    with rdkit_chemistry() as chemistry:
+        molecule = _molecule(chemistry, graph, symbols)
+        try:
+            chemistry.SanitizeMol(molecule)
+        except ValueError:
+            return None
+        return str(chemistry.MolToSmiles(molecule, canonical=False))
 
+
+def _molecule(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Any:
+    """The graph as an RDKit molecule that is not sanitised."""
     molecule = chemistry.RWMol()
-    atoms = len(symbols)
-    hydrogens = charges = np.zeros(atoms, np.int64)
-    if _has_atoms(graph) and graph.attributes is not None:
-        charges, hydrogens = (graph.attributes[:, place].astype(np.int64) for place in (0, 1))
-    for atom, symbol in enumerate(symbols):
+    charges, hydrogens = _charges_and_hydrogens(graph)
+    for symbol, charge, count in zip(symbols, charges, hydrogens, strict=True):
         added = chemistry.Atom(symbol)
-        added.SetFormalCharge(int(charges[atom]))
-        added.SetNumExplicitHs(int(hydrogens[atom]))
+        added.SetFormalCharge(int(charge))
+        added.SetNumExplicitHs(int(count))
         added.SetNoImplicit(True)
         molecule.AddAtom(added)
     edges = graph.edge_list()
@@ -169,6 +179,19 @@ def _depicted(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Depi
             molecule.GetBondBetweenAtoms(int(start), int(end)).SetIsAromatic(True)
             for atom in (start, end):
                 molecule.GetAtomWithIdx(int(atom)).SetIsAromatic(True)
+    return molecule
+
+
+def _charges_and_hydrogens(graph: GraphSet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if not _has_atoms(graph) or graph.attributes is None:
+        return np.zeros(graph.node_count, np.int64), np.zeros(graph.node_count, np.int64)
+    return graph.attributes[:, 0].astype(np.int64), graph.attributes[:, 1].astype(np.int64)
+
+
+def _depicted(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Depiction:
+    from rdkit.Chem import rdDepictor
+
+    molecule = _molecule(chemistry, graph, symbols)
     try:
         chemistry.Kekulize(molecule, clearAromaticFlags=True)
     except ValueError:
@@ -180,6 +203,7 @@ def _depicted(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Depi
     places = np.array(molecule.GetConformer().GetPositions())[:, :2] * (1, -1)
     orders = {chemistry.BondType.SINGLE: 1, chemistry.BondType.DOUBLE: 2, chemistry.BondType.TRIPLE: 3}
     bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), orders.get(b.GetBondType(), 4)) for b in molecule.GetBonds()]
+    charges, hydrogens = _charges_and_hydrogens(graph)
     return Depiction(_turned(places), np.array(bonds, np.int64).reshape(-1, 3), symbols, hydrogens, charges)
 
 

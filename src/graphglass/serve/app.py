@@ -24,7 +24,7 @@ from graphglass.serve.apart import ApartProcess
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
 from graphglass.serve.counters import Counters
-from graphglass.serve.example import example_records
+from graphglass.serve.example import example_request
 from graphglass.serve.graph_files import read_file
 from graphglass.serve.guard import Guard
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
@@ -133,7 +133,7 @@ def create_app(
         name: Annotated[str, Query(max_length=200, description="Of the file; its suffix names the format.")] = "",
         content_type: Annotated[str | None, Header(include_in_schema=False)] = None,
     ) -> schemas.FileAnswer:
-        """Read a file in any format of `glass score`, and return its graphs as node-link records."""
+        """Read a file in any format of `glass score`; returns node-link records, and SMILES of molecules."""
         if content_type != "application/octet-stream":  # which browsers do not send across sites without asking
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
@@ -150,8 +150,8 @@ def create_app(
 
     @app.get("/v1/example")
     async def example() -> schemas.Graphs:
-        """Some references, and changed copies of them, to try the service with."""
-        return schemas.Graphs(graphs=await timely(batcher.run(example_records, service.example_references())))
+        """Some references, and graphs unlike them, to try the service with."""
+        return await timely(batcher.run(example_request, service.example_references()))
 
     @app.get("/v1/map")
     async def reference_map() -> schemas.MapAnswer:

@@ -1,17 +1,19 @@
-"""Graph files that a page sends: read by the readers of the command line, and given back as node-link records."""
+"""Graph files that a page sends: read by the readers of the command line, and returned as records and SMILES."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from graphglass.errors import FormatError, InputError
 from graphglass.graphs.detect import FORMATS
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
+from graphglass.graphs.molecule_drawing import molecule_smiles
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.graphs.readers.rejects import ReadResult
@@ -59,8 +61,15 @@ def _answer(result: ReadResult, name: str) -> schemas.FileAnswer:
     if not len(graphs) and not rejected:
         raise InputError("No graph was found. " + " ".join(result.notes))
     names = unique([sendable(name)[:180] for name in graphs.ids])
-    records = [{**record, "id": name} for record, name in zip(json_records(graphs), names, strict=True)]
-    return schemas.FileAnswer(format=name, graphs=records, rejected=rejected)
+    return schemas.FileAnswer(format=name, graphs=list(as_items(graphs, names)), rejected=rejected)
+
+
+def as_items(graphs: GraphSet, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Graphs as other requests take them: molecules as SMILES, since a record cannot hold their chemistry."""
+    for graph, record, name in zip(graphs, json_records(graphs), names, strict=True):
+        smiles = None if graph.atom_environments is None else molecule_smiles(graph)
+        fits = smiles is not None and len(smiles) <= schemas.LONGEST_TEXT
+        yield {"id": name, "smiles": smiles} if fits else {**record, "id": name}
 
 
 def _guessed(content: bytes) -> str:

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Text = Annotated[str, Field(max_length=4000)]
+LONGEST_TEXT = 4000
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -147,7 +148,7 @@ class ModelAnswer(BaseModel):
 
 
 class FileAnswer(BaseModel):
-    """The graphs of a file as node-link records, which the other requests take."""
+    """The graphs of a file as node-link records, and molecules as ``{"id", "smiles"}``, which other requests take."""
 
     format: str
     graphs: list[dict[str, Any]]

@@ -59,6 +59,10 @@ async function rank(content, name, text) {
   at("ranking").scrollIntoView({ block: "nearest" });
 }
 
+function asBody(items) {
+  return { graphs: items.filter((item) => item.smiles === undefined), smiles: items.filter((item) => item.smiles !== undefined) };
+}
+
 function clear() {
   Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "" });
   for (const part of ["ranking", "detail"]) at(part).hidden = true;
@@ -71,7 +75,7 @@ async function score() {
   const graphs = [...state.items.values()];
   for (let start = 0; start < graphs.length; start += state.model.graphs_per_request) {
     const part = graphs.slice(start, start + state.model.graphs_per_request);
-    const answer = await ask("/v1/score", { body: { graphs: part } });
+    const answer = await ask("/v1/score", { body: asBody(part) });
     rows.push(...answer.results);
     left.push(...answer.rejected);
     at("summary").textContent = `${rows.length} of ${graphs.length} graphs so far`;
@@ -157,7 +161,7 @@ async function open(id) {
   for (const part of ["pictures", "fields", "bars", "map"]) at(part).replaceChildren();
   showMarks();
   link();
-  const answer = await ask("/v1/explain", { body: { graphs: [state.items.get(id)] } });
+  const answer = await ask("/v1/explain", { body: asBody([state.items.get(id)]) });
   const map = answer.place === null ? null : (state.map ??= await ask("/v1/map"));
   if (state.open !== id) return; // another graph was opened meanwhile
   at("verdict").textContent = verdict(id, answer);
@@ -214,7 +218,7 @@ async function toggleMark(side) {
       await ask(`${side.path}?id=${encodeURIComponent(mark.id)}`, { method: "DELETE" });
       state.marked.delete(id);
     } else {
-      const answer = await ask(side.path, { body: { graphs: [state.items.get(id)] } });
+      const answer = await ask(side.path, { body: asBody([state.items.get(id)]) });
       state.marked.set(id, { kind: side.kind, id: answer.changed[0] }); // the model may have chosen another id
     }
     state.before = new Map(state.rows.map((row) => [row.id, row.score]));
@@ -260,8 +264,8 @@ at("file").addEventListener("change", (event) => {
   if (file) guarded(() => openFile(file), at("ranking")).then(() => { event.target.value = ""; });
 });
 at("example").addEventListener("click", () => guarded(async () => {
-  const { graphs } = await ask("/v1/example");
-  const text = graphs.map((graph) => JSON.stringify(graph)).join("\n");
+  const { graphs, smiles } = await ask("/v1/example");
+  const text = [...graphs.map((graph) => JSON.stringify(graph)), ...smiles.map((item) => `${item.smiles} ${item.id}`)].join("\n");
   at("text").value = text;
   at("format").value = "";
   await rank(text, "", text);
