@@ -30,6 +30,7 @@ def place(tmp_path_factory):
     for name in ("normals", "new", "trusted", "molecules"):
         start = {"trusted": 4, "new": 8}.get(name, 0)
         (folder / f"{name}.smi").write_text("".join(f"{s} {name}-{i}\n" for i, s in enumerate(MOLECULES[start:])))
+    (folder / "known.smi").write_text("N#N known-0\nC=C=C known-1\n")
     molecules = read_graphs(folder / "normals.smi")
     (folder / "parts").mkdir()
     for path in (folder / "other-normals.parquet", folder / "parts" / "one.parquet"):

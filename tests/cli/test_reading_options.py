@@ -76,7 +76,9 @@ def test_all_rejects_are_listed_on_request(tmp_path):
 
 def test_dropped_names_are_told(tmp_path):
     (tmp_path / "m.smi").write_text("CC a\nCO a\n")
-    assert glass("describe", tmp_path / "m.smi").stderr.count("names are not used as ids ('a' is on lines 1 and 2)") == 1
+    assert (
+        glass("describe", tmp_path / "m.smi").stderr.count("names are not used as ids ('a' is on lines 1 and 2)") == 1
+    )
 
 
 def test_nothing_readable_is_an_error(tmp_path):
