@@ -47,7 +47,7 @@ def test_single_then_table_then_plot(tmp_path: Path) -> None:
         (["single", "--protocol", "ten-fold", "--methods", "size-knn"], "Unknown protocol"),
         (["transfer", "--sources", "chemistry", "--methods", "size-knn"], "Unknown source 'chemistry'"),
         (["text", "--methods", "size-knn"], "reads no text"),
-        (["private", "--methods", "size-knn"], "no encoder to summarise with"),
+        (["private", "--methods", "size-knn"], "no private release"),
         (["private", "--sources", "social"], "Unknown source 'social'"),
         (["few-shot", "--datasets", "COLLAB", "--methods", "size-knn"], "tab:fewshot has the targets"),
     ],

@@ -83,7 +83,7 @@ def private_jobs(
     kept = encoders or SourceEncoders()
     for method in methods:
         if method not in METHODS:
-            raise BenchError(f"Method {method!r} has no private release; choose of {', '.join(METHODS)}.")
+            raise BenchError(f"Method {method!r} has no private release; choose one of {', '.join(METHODS)}.")
 
     def job(source: str, method: str, seed: int) -> Job:
         targets = [target for origin, target in DISJOINT if origin == source and target in names]
