@@ -51,8 +51,9 @@ def test_the_wheel_installs_into_an_empty_environment_and_scores(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
     python = tmp_path / "env" / "bin" / "python"
     constraints = ["--constraint", str(ROOT / "constraints.txt")]
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *constraints, str(wheel)], check=True)
+    # pip would take a source tree on PYTHONPATH for the installed package.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *constraints, str(wheel)], check=True, env=environment)
     subprocess.run([python, "-c", SCRIPT, str(tmp_path / "model")], check=True, cwd=tmp_path, env=environment)
     places = (path.stat() for path in (tmp_path / "env").rglob("*") if path.is_file() and not path.is_symlink())
     assert sum(place.st_size for place in places) < 600e6
