@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,8 +16,15 @@ from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
-from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
+from graphglass.detector.reference_scorer import ReferenceScorer, build_channels, graph_schema
 from graphglass.detector.salted_hashes import SaltedHashes
+from graphglass.detector.stored_arrays import (
+    GRAPH_ARRAYS,
+    PROFILE_ARRAYS,
+    check_channels,
+    check_graphs,
+    check_types,
+)
 from graphglass.errors import ArtifactError, GlassError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
@@ -31,12 +39,6 @@ if TYPE_CHECKING:
     from graphglass.embedding.encoders.text_encoder import TextEncoder
 
 KIND = "graphglass-detector"
-_GRAPH_ARRAYS = (
-    "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels",
-    "edge_attributes", "outgoing", "removed", "atom_environments", "atom_contributions",
-)  # fmt: skip
-_PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
-
 
 def save_detector(detector: GLASS, path: str | Path) -> None:
     """Write everything a fitted detector needs; see :func:`graphglass.storage.save.save_artifact`."""
@@ -119,7 +121,7 @@ def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | str
         return _rebuild(cls, artifact, encoder, str(path))
     except GlassError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise ArtifactError(f"{path} is not a complete detector ({type(error).__name__}: {error}).") from error
 
 
@@ -134,6 +136,7 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         detector.training_hashes_ = SaltedHashes.from_json(artifact.documents["training"])
     references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
     stored = artifact.tensors["channels"]
+    check_channels(stored, len(references))
     slices = () if detector.embedder_ is None else detector.embedder_.slices
     channels = build_channels(detector.settings(), slices)
     for channel in channels:
@@ -146,12 +149,14 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
         large = LargeReferences(references, stored["places"], indexes, int(document["large"]["count"]))
         large.attach(channels)
-    nodes, edges, attributes, edge_attributes, directed = document["schema"]
+    schema = graph_schema(references.graphs)
+    if [list(part) if isinstance(part, tuple) else part for part in schema] != document["schema"]:
+        raise ArtifactError(f"{where} has references of another kind than its settings say. Fit and save it again.")
     scorer = ReferenceScorer(
         channels,
         Fusion.from_json(document["fusion"]),
         stored["reference_scores"],
-        (nodes, edges, tuple(attributes), tuple(edge_attributes), directed),
+        schema,
         document["structure_only"],
         large,
     )
@@ -160,13 +165,15 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"])
         scorer = replace(scorer, known=known)
     detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
+    # Whatever the checks above missed fails here, and not in the middle of somebody's scores.
+    detector.decision_function(references.graphs[int(np.argmin(references.graphs.sizes))])
     return detector
 
 
 def _graph_arrays(profiled: ProfiledGraphs) -> dict[str, NDArray[Any]]:
     return (
-        _present(profiled.graphs, _GRAPH_ARRAYS)
-        | _present(profiled.profile, _PROFILE_ARRAYS)
+        _present(profiled.graphs, GRAPH_ARRAYS)
+        | _present(profiled.profile, PROFILE_ARRAYS)
         | {f"code/{name}": rows for name, rows in profiled.codes.items()}
     )
 
@@ -183,7 +190,8 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
 
 def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
     """The inverse of :func:`_graph_arrays` and :func:`_names`."""
-    columns: dict[str, Any] = {name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays}
+    check_types(arrays)
+    columns: dict[str, Any] = {name: arrays[name] for name in GRAPH_ARRAYS if name in arrays}
     graphs = GraphSet(
         **columns,
         ids=tuple(names["ids"]),
@@ -192,16 +200,18 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
         label_names={int(code): name for code, name in names["labels"].items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
-    structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in _PROFILE_ARRAYS})
+    structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in PROFILE_ARRAYS})
     codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
-    return ProfiledGraphs(graphs, structure, codes)
+    profiled = ProfiledGraphs(graphs, structure, codes)
+    check_graphs(profiled)
+    return profiled
 
 
 def _role(code: str) -> str:
     return f"index_{code.replace(':', '_')}"
 
 
-def _present(owner: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+def _present(owner: object, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     return {name: value for name in names if (value := getattr(owner, name)) is not None}
 
 
