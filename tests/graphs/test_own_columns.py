@@ -43,7 +43,7 @@ def test_molecule_table_keeps_the_spelling(molecules: Path) -> None:
 
 
 def test_missing_column_names_those_found(molecules: Path) -> None:
-    with pytest.raises(SchemaError, match="no column 'mass' to keep. Columns found: Name, SMILES, zip, label"):
+    with pytest.raises(SchemaError, match=r"no column 'mass' to keep. Columns found: Name, SMILES, zip, label"):
         read_graphs(molecules, keep=["mass"])
 
 
