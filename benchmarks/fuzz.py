@@ -1,12 +1,12 @@
 """Damaged files and requests against every reader: what was tried and how it ended.
 
-    python benchmarks/fuzz.py                          # some minutes; writes the record and the table of docs/security.md
+    python benchmarks/fuzz.py                          # some minutes; writes the record and the table of the page
     python benchmarks/fuzz.py --kind model:document --only 17    # repeat one input and show its traceback
     python benchmarks/fuzz.py --table                  # only the table, from the record
 
 Every input follows from a seed, its kind and its number. Inputs are read in a process with 8 GB of address space and 30
-seconds for each. *Clear error* is an error of GraphGlass, or a 4xx answer. *Raw* is any other exception, or a 5xx answer;
-*crash* and *timeout* end the process. The run fails if there is a raw exception, a crash or a timeout.
+seconds for each. *Clear error* is an error of GraphGlass, or a 4xx answer. *Raw* is any other exception, or a 5xx
+answer; *crash* and *timeout* end the process. The run fails if there is a raw exception, a crash or a timeout.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
-import fuzz_samples as samples
 import numpy as np
 
+import fuzz_samples as samples
 from graphglass import GLASS, read_graphs
 from graphglass.errors import GlassError
 from graphglass.graphs.read import read_report
@@ -43,7 +43,20 @@ SECONDS = 30
 RECORD = Path("results/security/fuzz.json")
 PAGE = Path("docs/security.md")
 OUTCOMES = ("accepted", "clear error", "raw", "crash", "timeout")
-FILES = ("m.smi", "m.csv", "e.csv", "e.tsv", "m.sdf", "g.jsonl", "g.jsonl.gz", "g.parquet", "e.parquet", "g.graphml", "g.gexf", "t.zip")
+FILES = (
+    "m.smi",
+    "m.csv",
+    "e.csv",
+    "e.tsv",
+    "m.sdf",
+    "g.jsonl",
+    "g.jsonl.gz",
+    "g.parquet",
+    "e.parquet",
+    "g.graphml",
+    "g.gexf",
+    "t.zip",
+)
 MODELS = ("model", "flow-model", "paper-model")
 MODEL_PARTS = ("bytes", "manifest", "header", "document", "arrays")
 PATHS = ("/v1/score", "/v1/explain", "/v1/references", "/v1/anomalies")
@@ -243,7 +256,9 @@ def fuzz(folder: Path, inputs: int, seed: int, wanted: str | None, show: Callabl
             if detail:
                 findings.append({"kind": kind, "number": number, "outcome": outcome, "detail": detail})
                 show(f"{kind} {number}: {outcome}: {detail}")
-        rows.append({"kind": kind, "inputs": count, **{name: counts[name] for name in OUTCOMES}, "slowest_s": round(slowest, 2)})
+        rows.append(
+            {"kind": kind, "inputs": count, **{name: counts[name] for name in OUTCOMES}, "slowest_s": round(slowest, 2)}
+        )
         show(f"{kind}: {dict(counts)}, slowest {slowest:.2f} s, {time.monotonic() - start:.0f} s so far")
     supervisor.stop()
     return {
@@ -259,12 +274,12 @@ def fuzz(folder: Path, inputs: int, seed: int, wanted: str | None, show: Callabl
 
 def table(record: dict[str, Any]) -> str:
     """The Markdown table of a record."""
-    lines = [
+    tried = (
         f"{record['inputs']:,} inputs, seed {record['seed']}, {record['address_space_gb']} GB of address space, "
-        f"{record['seconds_per_input']} seconds per input:", "",
-        "| input | tried | accepted | clear error | raw exception | crash | timeout | slowest, CPU s |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]  # fmt: skip
+        f"{record['seconds_per_input']} seconds per input:"
+    )
+    head = "| input | tried | accepted | clear error | raw exception | crash | timeout | slowest, CPU s |"
+    lines = [tried, "", head, "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for row in record["rows"]:
         counts = " | ".join(f"{row[name]:,}" for name in OUTCOMES)
         lines.append(f"| `{row['kind']}` | {row['inputs']:,} | {counts} | {row['slowest_s']:.2f} |")

@@ -25,7 +25,8 @@ from graphglass.privacy.release.publish import release
 from graphglass.storage.single_file import pack_artifact
 
 MOLECULES = (
-    "CCO", "CC(=O)O", "c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "CC(=O)Oc1ccccc1C(=O)O", "C[N+](C)(C)CC(=O)[O-]", "CCN(CC)CC",
+    "CCO", "CC(=O)O", "c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "CC(=O)Oc1ccccc1C(=O)O", "C[N+](C)(C)CC(=O)[O-]",
+    "CCN(CC)CC",
     "[Na+].CC(=O)[O-]", "c1ccc2ccccc2c1", "O=C(O)c1ccccc1O", "CS(=O)(=O)N", "Clc1ccc(Cl)cc1", "C1CCCCC1", "NCC(=O)O",
 )  # fmt: skip
 EDGES = "graph_id,source,target,amount,label\n" + "".join(
@@ -38,18 +39,34 @@ GRAPHML = (
     '<edge source="a" target="b"><data key="w">2.5</data></edge></graph></graphml>'
 )
 GEXF = (
-    '<?xml version="1.0"?><gexf xmlns="http://gexf.net/1.3" version="1.3"><graph defaultedgetype="undirected"><attributes '
-    'class="node"><attribute id="0" title="q" type="double"/></attributes><nodes><node id="a" label="C"><attvalues>'
-    '<attvalue for="0" value="1.5"/></attvalues></node><node id="b" label="O"/></nodes><edges><edge id="0" source="a" '
+    '<?xml version="1.0"?><gexf xmlns="http://gexf.net/1.3" version="1.3"><graph defaultedgetype="undirected">'
+    '<attributes class="node"><attribute id="0" title="q" type="double"/></attributes><nodes>'
+    '<node id="a" label="C"><attvalues><attvalue for="0" value="1.5"/></attvalues></node><node id="b" label="O"/></nodes><edges><edge id="0" source="a" '
     'target="b" weight="2"/></edges></graph></gexf>'
 )
 # Values that a field of another type may be replaced by.
 ODD: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2**31, 2**53, 2**63, 10**30, -(10**18), 0.5, 1e308, -1e308, 1e-320, "", "\x00", "\u202e", "a" * 500, "../x",
-    "/dev/zero", [], {}, [[]], [None], {"": {}}, [0] * 50, [[0, 0]] * 50, [2**40], {"nodes": -1}, {"nodes": 10**12}, list(range(999)),
+    None, True, -1, 0, 1, 2**31, 2**53, 2**63, 10**30, -(10**18), 0.5, 1e308, -1e308, 1e-320, "", "\x00",
+    "\u202e", "a" * 500, "../x", "/dev/zero", [], {}, [[]], [None], {"": {}}, [0] * 50, [[0, 0]] * 50, [2**40],
+    {"nodes": -1}, {"nodes": 10**12}, list(range(999)),
 )  # fmt: skip
 _NUMBERS = (b"-1", b"0", b"99999999999", b"1e400", b"nan", b"-0.0", b"9" * 5000, b"2147483648", b"1e-400", b"inf")
-_PIECES = (b"\x00", b"\r", b"\n\n", b"\xff\xfe", b'"', b",", b"\t", b"&", b"<", b"{", b"[" * 2000, b" " * 4000, b"\xe2\x80\xae", b"=1+1")
+_PIECES = (
+    b"\x00",
+    b"\r",
+    b"\n\n",
+    b"\xff\xfe",
+    b'"',
+    b",",
+    b"\t",
+    b"&",
+    b"<",
+    b"{",
+    b"[" * 2000,
+    b" " * 4000,
+    b"\xe2\x80\xae",
+    b"=1+1",
+)
 
 
 def write_samples(folder: Path) -> None:
@@ -57,7 +74,9 @@ def write_samples(folder: Path) -> None:
     graphs = folder / "graphs"
     graphs.mkdir(parents=True)
     (graphs / "m.smi").write_text("".join(f"{text} m{i}\n" for i, text in enumerate(MOLECULES[4:10])))
-    (graphs / "m.csv").write_text("name,smiles,y\n" + "".join(f"m{i},{text},{i}\n" for i, text in enumerate(MOLECULES[4:10])))
+    (graphs / "m.csv").write_text(
+        "name,smiles,y\n" + "".join(f"m{i},{text},{i}\n" for i, text in enumerate(MOLECULES[4:10]))
+    )
     (graphs / "e.csv").write_text(EDGES)
     (graphs / "e.tsv").write_text(EDGES.replace(",", "\t"))
     (graphs / "g.graphml").write_text(GRAPHML)
@@ -170,12 +189,16 @@ def damaged_value(rng: random.Random, value: Any, rate: float = 0.1, depth: int 
     if (depth and rng.random() < rate) or depth > 12:
         return rng.choice(ODD)
     if isinstance(value, dict):
-        changed = {key: damaged_value(rng, item, rate, depth + 1) for key, item in value.items() if rng.random() > rate / 4}
+        changed = {
+            key: damaged_value(rng, item, rate, depth + 1) for key, item in value.items() if rng.random() > rate / 4
+        }
         if rng.random() < rate / 2:
             changed["".join(rng.choices(string.ascii_lowercase, k=4))] = rng.choice(ODD)
         return changed
     if isinstance(value, list):
-        return [damaged_value(rng, item, rate / max(1, len(value) / 4), depth + 1) for item in value] * rng.choice((1,) * 19 + (3,))
+        return [damaged_value(rng, item, rate / max(1, len(value) / 4), depth + 1) for item in value] * rng.choice(
+            (1,) * 19 + (3,)
+        )
     return value
 
 
@@ -188,7 +211,11 @@ def damaged_arrays(rng: random.Random, arrays: dict[str, Any]) -> dict[str, Any]
         match rng.randrange(6):
             case 0 if array.size:
                 flat = array.reshape(-1)
-                odd = (-1, 0, 1, 2**31 - 1, -(2**31), flat.size, 10**6) if array.dtype.kind in "iu" else (0.0, -1.0, 1e30, -1e300)
+                odd = (
+                    (-1, 0, 1, 2**31 - 1, -(2**31), flat.size, 10**6)
+                    if array.dtype.kind in "iu"
+                    else (0.0, -1.0, 1e30, -1e300)
+                )
                 with np.errstate(over="ignore"):
                     flat[rng.randrange(flat.size)] = np.asarray(rng.choice(odd)).astype(array.dtype)
             case 1:
@@ -218,7 +245,9 @@ def damage_model(rng: random.Random, folder: Path, how: str) -> None:
         path.write_bytes(damaged_bytes(rng, path.read_bytes()))
         return
     suffix = ".json" if how == "document" else ".safetensors"
-    entry = body["files"][rng.choice(sorted(role for role, item in body["files"].items() if item["file"].endswith(suffix)))]
+    entry = body["files"][
+        rng.choice(sorted(role for role, item in body["files"].items() if item["file"].endswith(suffix)))
+    ]
     path = folder / entry["file"]
     content = path.read_bytes()
     if how == "document":

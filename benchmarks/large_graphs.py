@@ -37,7 +37,9 @@ def large_graph(shape: str, edges: int = EDGES) -> GraphSet:
     numbers = np.arange(1, edges + 1)
     side = round(edges**0.5)
     if shape in ("complete", "complete bipartite"):
-        first, second = np.triu_indices(round((2 * edges) ** 0.5), 1) if shape == "complete" else np.indices((side, side))
+        first, second = (
+            np.triu_indices(round((2 * edges) ** 0.5), 1) if shape == "complete" else np.indices((side, side))
+        )
         offset = 0 if shape == "complete" else side
         sources, targets = first.ravel(), second.ravel() + offset
     elif shape == "random":
@@ -55,7 +57,10 @@ def small_trees(count: int = 60) -> GraphSet:
     starts = np.cumsum(sizes) - sizes
     targets = np.concatenate([start + np.arange(1, size) for start, size in zip(starts, sizes, strict=True)])
     sources = np.concatenate(
-        [start + (random.random(size - 1) * np.arange(1, size)).astype(int) for start, size in zip(starts, sizes, strict=True)]
+        [
+            start + (random.random(size - 1) * np.arange(1, size)).astype(int)
+            for start, size in zip(starts, sizes, strict=True)
+        ]
     )
     return canonical_graph_set(sizes, sources, targets)
 
@@ -79,9 +84,8 @@ def table(record: dict[str, Any]) -> str:
     lines = ["| graph | nodes | edges | CPU s | peak memory, GB | estimated |", "|---|---:|---:|---:|---:|---|"]
     for row in record["rows"]:
         marked = "yes" if row["estimated"] else "no"
-        lines.append(
-            f"| {row['shape']} | {row['nodes']:,} | {row['edges']:,} | {row['cpu_s']:.1f} | {row['peak_gb']:.2f} | {marked} |"
-        )
+        size = f"{row['nodes']:,} | {row['edges']:,}"
+        lines.append(f"| {row['shape']} | {size} | {row['cpu_s']:.1f} | {row['peak_gb']:.2f} | {marked} |")
     return "\n".join(lines)
 
 

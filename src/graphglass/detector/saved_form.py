@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 KIND = "graphglass-detector"
 
+
 def save_detector(detector: GLASS, path: str | Path) -> None:
     """Write everything a fitted detector needs; see :func:`graphglass.storage.save.save_artifact`."""
     references, embedder, scorer = detector.references_, detector.embedder_, detector.scorer_

@@ -99,9 +99,7 @@ class TrainedEncoder:
                     f"{claimed.get(name, 'absent')}, found {found}. Train the model again."
                 )
             if not bool(torch.isfinite(tensors[name]).all()):
-                raise ArtifactError(
-                    f"The encoder weights {name!r} hold NaN or infinite values. Train the model again."
-                )
+                raise ArtifactError(f"The encoder weights {name!r} hold NaN or infinite values. Train the model again.")
         encoder.load_state_dict(tensors, assign=True)
         return cls(encoder.eval(), schema, TrainingHistory.from_json(value["history"]), config)
 
