@@ -4,7 +4,7 @@
     python benchmarks/fuzz.py --kind model:document --only 17    # repeat one input and show its traceback
     python benchmarks/fuzz.py --table                  # only the table, from the record
 
-Every input follows from a seed, its kind and its number. Inputs are read in a process with 8 GB of address space and 30
+Every input follows from a seed, its kind and its number. Inputs are read in a process with 8 GB of address space and 60
 seconds for each. *Clear error* is an error of GraphGlass, or a 4xx answer. *Raw* is any other exception, or a 5xx
 answer; *crash* and *timeout* end the process. The run fails if there is a raw exception, a crash or a timeout.
 """
@@ -39,7 +39,7 @@ from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.ledger import Ledger
 
 ADDRESS_SPACE = 8 << 30
-SECONDS = 30
+SECONDS = 60
 RECORD = Path("results/security/fuzz.json")
 PAGE = Path("docs/security.md")
 OUTCOMES = ("accepted", "clear error", "raw", "crash", "timeout")
@@ -92,6 +92,8 @@ class Worker:
         }
         self.queries["paper-model"] = self.queries["model"]
         self._client: Any = None
+        for name in MODELS:  # libraries load now, not during the first input
+            GLASS.load(folder / name).decision_function(self.queries[name])
 
     def run(self, kind: str, number: int, seed: int) -> str:
         """Read one input; returns ``accepted``, raises what the reader raised."""

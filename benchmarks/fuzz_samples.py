@@ -40,9 +40,9 @@ GRAPHML = (
 )
 GEXF = (
     '<?xml version="1.0"?><gexf xmlns="http://gexf.net/1.3" version="1.3"><graph defaultedgetype="undirected">'
-    '<attributes class="node"><attribute id="0" title="q" type="double"/></attributes><nodes>'
-    '<node id="a" label="C"><attvalues><attvalue for="0" value="1.5"/></attvalues></node><node id="b" label="O"/></nodes><edges><edge id="0" source="a" '
-    'target="b" weight="2"/></edges></graph></gexf>'
+    '<attributes class="node"><attribute id="0" title="q" type="double"/></attributes><nodes><node id="a" label="C">'
+    '<attvalues><attvalue for="0" value="1.5"/></attvalues></node><node id="b" label="O"/></nodes><edges>'
+    '<edge id="0" source="a" target="b" weight="2"/></edges></graph></gexf>'
 )
 # Values that a field of another type may be replaced by.
 ODD: tuple[Any, ...] = (
