@@ -67,17 +67,14 @@ def info(
 
 def index_facts(scorer: ReferenceScorer) -> dict[str, str]:
     """What is approximate in a model of very many references; nothing otherwise."""
+    from graphglass.detector.large_references import RECALL_AT
+
     if scorer.large is None:
         return {}
-    kept = len(scorer.reference_scores)
-    sample = f"{kept} references stand for all in the other channels, the weights, calibration and explanations"
-    if not scorer.large.indexes:
-        return {"sample": f"{kept} of {scorer.large.count} references, drawn once, stand for all"}
-    recalls = [index.recall for index in scorer.large.indexes.values()]
-    first = next(iter(scorer.large.indexes.values()))
-    k = next(channel.k for channel in scorer.channels if channel.name in scorer.large.indexes)
-    found = "exact" if first.kind == "flat" else f"recall@{k} {min(recalls):.3f} to {max(recalls):.3f} by code"
+    index, kept = scorer.large.index, len(scorer.reference_scores)
+    found = "exact" if index.kind == "flat" else f"recall@{RECALL_AT} {index.recall:.3f}"
     return {
-        "index": f"{first.kind}, {found}; spherical channels search all references",
-        "sample": sample,
+        "candidates": f"every query is compared with the {scorer.large.candidates} references nearest by sketch",
+        "index": f"{index.kind}, {found}",
+        "calibration": f"leave-one-out scores of {kept} references, drawn once, against all",
     }
