@@ -277,7 +277,7 @@ def measure_large(place, records, most):
         records.add(cell, references=count, **facts)
 
 
-class bound:  # noqa: N801  # reads as a statement
+class bound:  # reads as a statement
     """Index sets above a lower bound than the usual one."""
 
     def __init__(self, value):

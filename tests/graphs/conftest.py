@@ -57,6 +57,11 @@ def graph_sets(draw: st.DrawFn) -> GraphSet:
         options["edge_attributes"] = np.asarray(rows, dtype=np.float64).reshape(-1, width)
         options["edge_attribute_names"] = draw(st.sampled_from([(), ("amount", "time")]))[:width]
     options["directed"] = draw(st.booleans())
+    value = st.one_of(st.none(), _TEXT, st.just('é, "x"')), st.integers(-(2**63), 2**63 - 1), st.booleans()
+    options["columns"] = {
+        name: draw(st.lists(st.one_of(values, st.none()), min_size=len(counts), max_size=len(counts)))
+        for name, values in zip(draw(st.sampled_from([(), ("name", "mass", "label")])), value, strict=False)
+    }
     ids = draw(st.lists(_TEXT.filter(bool), min_size=len(counts), max_size=len(counts), unique=True))
     return canonical_graph_set(
         counts,

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.own_columns import own_column
 from graphglass.graphs.parallel_edges import Listing
 
 
@@ -31,6 +32,7 @@ def canonical_graph_set(
     merge: Mapping[str, str] | None = None,
     node_names: ArrayLike | None = None,
     label_names: Mapping[int, str] | None = None,
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
 ) -> GraphSet:
     """Build a GraphSet from raw edge lists.
 
@@ -58,6 +60,8 @@ def canonical_graph_set(
         Edge attribute to ``sum``, ``mean``, ``min`` or ``max``, where the rule by name does not fit.
     label_names : mapping, optional
         What label codes stand for.
+    columns : mapping, optional
+        The caller's own values per graph by name.
     """
     counts = np.asarray(node_counts, dtype=np.int64)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -144,6 +148,7 @@ def canonical_graph_set(
         node_names=None if node_names is None else np.asarray(node_names, dtype=np.str_),
         label_names=dict(label_names or {}),
         removed=removed,
+        columns={name: own_column(values) for name, values in (columns or {}).items()},
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, SchemaError
+from graphglass.graphs.own_columns import joined_columns
 from graphglass.graphs.selection import chosen_graphs, offsets, ranges
 from graphglass.wording import listing
 
@@ -83,6 +84,9 @@ class GraphSet:
         What a node or edge label stood for when it was text.
     removed : int64 (graphs, 3)
         Self-loops and repeated edges removed, one-way edges completed, per graph (:data:`REMOVED`).
+    columns : mapping str -> (graphs,)
+        The caller's own columns, such as names or SMILES: bool, int64, float64, or objects (text; None where a value is
+        missing). They follow the graphs through selection, joining and writing, and no score depends on them.
     """
 
     node_offsets: NDArray[np.int64]
@@ -102,6 +106,7 @@ class GraphSet:
     atom_contributions: NDArray[np.float64] | None = None
     label_names: Mapping[int, str] = field(default_factory=dict)
     removed: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         graphs = len(self.node_offsets) - 1
@@ -113,6 +118,11 @@ class GraphSet:
             value = getattr(self, name)
             if value is not None and len(value) != length:
                 raise GraphError(f"GraphSet.{name} must have {length} rows, found {len(value)}.")
+        for name, value in self.columns.items():
+            if np.shape(value) != (graphs,):
+                raise GraphError(
+                    f"GraphSet.columns[{name!r}] must have {graphs} values, found shape {np.shape(value)}."
+                )
         for name, stem in (("attribute", "attribute"), ("edge_attribute", "value")):
             table = getattr(self, f"{name}s")
             if table is not None and len(getattr(self, f"{name}_names")) != table.shape[1]:
@@ -120,10 +130,9 @@ class GraphSet:
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
-                # A view, so that freezing this set does not freeze an array the caller still owns.
-                view = value.view()
-                view.flags.writeable = False
-                object.__setattr__(self, item.name, view)
+                object.__setattr__(self, item.name, _frozen(value))
+        if self.columns:
+            object.__setattr__(self, "columns", {name: _frozen(np.asarray(v)) for name, v in self.columns.items()})
 
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
@@ -216,13 +225,16 @@ class GraphSet:
             neighbour_offsets=offsets(degrees),
             neighbours=self.neighbours[ends],
             ids=tuple(self.ids[i] for i in chosen),
-            **self.columns({"graph": chosen, "node": nodes, "end": ends}),
+            **self.rows_at({"graph": chosen, "node": nodes, "end": ends}),
         )
 
-    def columns(self, places: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Rows of all columns the set has, chosen by index or mask for each of ``graph``, ``node`` and ``end``."""
+    def rows_at(self, places: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """Rows of all arrays the set has, chosen by index or mask for each of ``graph``, ``node`` and ``end``."""
         found = {name: (getattr(self, name), kind) for name, kind in _ROWS.items()}
-        return {name: value[places[kind]] for name, (value, kind) in found.items() if value is not None}
+        rows = {name: value[places[kind]] for name, (value, kind) in found.items() if value is not None}
+        if self.columns:
+            rows["columns"] = {name: value[places["graph"]] for name, value in self.columns.items()}
+        return rows
 
     def __iter__(self) -> Iterator[GraphSet]:
         return (self[i] for i in range(len(self)))
@@ -269,12 +281,18 @@ class GraphSet:
         return tuple(hashes)
 
 
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()  # so that freezing this set does not freeze an array the caller still owns
+    view.flags.writeable = False
+    return view
+
+
 def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
     """Join graph sets of one schema, in order.
 
     If one set is directed, all become directed; a set without the edge attribute ``count`` gets the value 1 where
     others have it. Class labels, node names and what molecules carry beyond labels and attributes stay only if all sets
-    have them.
+    have them; columns stay if any set has them.
 
     Raises
     ------
@@ -323,6 +341,7 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         edge_attribute_names=filled[0].edge_attribute_names,
         label_names={code: name for part in filled for code, name in part.label_names.items()},
         **{name: joined(name) for name in _ROWS},
+        columns=joined_columns([(len(part), part.columns) for part in filled]),
     )
 
 

@@ -55,7 +55,9 @@ def _sanitised(chemistry: Any, molecule: Any) -> Any:
         raise GraphError(f"not a possible molecule: {error}") from error
 
 
-def molecule_record(molecule: Any, position: int, name: str, label: Any = None) -> Record:
+def molecule_record(
+    molecule: Any, position: int, name: str, label: Any = None, columns: dict[str, Any] | None = None
+) -> Record:
     """One molecule; a salt's separate ions stay one graph of several components."""
     atoms = list(molecule.GetAtoms())
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in molecule.GetBonds()]
@@ -79,6 +81,7 @@ def molecule_record(molecule: Any, position: int, name: str, label: Any = None) 
         attribute_names=ATOM_ATTRIBUTES,
         atom_environments=atom_environments(molecule),
         atom_contributions=atom_contributions(molecule),
+        columns=columns or {},
     )  # fmt: skip
 
 

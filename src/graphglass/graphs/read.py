@@ -9,12 +9,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from graphglass.errors import FormatError, GlassError, GraphError, ParameterError
+from graphglass.errors import FormatError, GlassError, GraphError, ParameterError, SchemaError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
+from graphglass.wording import listing
 
 
 def read_graphs(
@@ -45,8 +46,10 @@ def read_graphs(
         The value of missing attributes; without it a graph that lacks some is left out.
     nodes : path, optional
         The node table of an edge table.
-    smiles_column, id_column, label_column : str, optional
-        Columns of a molecule table (or values of an SDF record) with the structure, the id and the class.
+    smiles_column, id_column : str, optional
+        Columns of a molecule table (or values of an SDF record) with the structure and the id.
+    label_column : str, optional
+        The column with the class of a graph, of those that `keep` may name; ``label`` by default.
     graph_column, source_column, target_column : str
         Columns of an edge table; ``graph_id``, ``source`` and ``target`` by default.
     node_label, edge_label : str, default "label"
@@ -61,6 +64,11 @@ def read_graphs(
         default amounts, weights and counts are summed, others averaged.
     cache : bool, default True
         Keep a large TU dataset in columnar form for the next time.
+    keep : sequence of str or "all", optional
+        Columns of the input to carry along as ``GraphSet.columns``, in any spelling of case; none by default. Columns
+        of a molecule table (of a ``.smi`` file ``smiles`` and ``name``), values and ``name`` of an SDF record, fields
+        of a JSON record, properties of a GraphML, NetworkX or igraph graph, further columns of a graph table, columns
+        of an edge or node table that are the same in all rows of a graph.
 
     Raises
     ------
@@ -131,6 +139,11 @@ def read_report(
             f"{content.name} is damaged or not a {kind.title} ({type(error).__name__}: {error}). "
             "Check it, or copy or export it again."
         ) from error
+    missing = options.kept_names - {name.lower() for name in graphs.columns}
+    if missing and len(graphs):
+        raise SchemaError(
+            f"{_shown(source)} has no column {min(missing)!r} to keep. Columns found: {listing([*log.columns])}."
+        )
     return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
 
 

@@ -39,7 +39,7 @@ def without_nodes(graph: GraphSet, groups: Sequence[NDArray[np.int64]]) -> Graph
                 neighbour_offsets=offsets(np.bincount(renumber[rows[ends]], minlength=int(keep.sum()))),
                 neighbours=renumber[columns[ends]].astype(np.int32),
                 ids=(f"{graph.ids[0]} without {number}",),
-                **graph.columns(masks),
+                **graph.rows_at(masks),
             )
         )
     return concatenate(copies)

@@ -6,6 +6,7 @@ name the columns otherwise.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -24,6 +25,7 @@ from graphglass.wording import listing
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
 DIRECTED = b"graphglass.directed"  # in the metadata of an edge table
+OWN_COLUMNS = b"graphglass.columns"  # in the metadata of a node table: columns that describe graphs, and their names
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
 _WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 _NOT_ATTRIBUTES = {"graph_id", "source", "target", "node", "graph_label"}
@@ -71,6 +73,9 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     places = [_find(stored, pair) for pair in pairs]
     flat = FlatGraphs(ids, positions, counts, edge_graph, places[0], places[1])
     flat.directed = directed
+    edges = _take_graph_columns(flat, edges, edge_graph, options)
+    if nodes is not None:
+        nodes = _take_graph_columns(flat, nodes, node_graph, options)
     flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, "edge", options)
     _note_faults(flat, places, complete, edge_rows)
     flat.node_names = _names(values, stored % span, counts)
@@ -114,7 +119,8 @@ def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOpti
         )
     usual = dict(zip(given, wanted, strict=True))
     free = {name: f"{name} (unnamed)" for name in wanted if name in names and name not in given}
-    return table.rename_columns([usual.get(name, free.get(name, name)) for name in names])
+    renamed = table.rename_columns([usual.get(name, free.get(name, name)) for name in names])
+    return renamed.replace_schema_metadata(table.schema.metadata)
 
 
 def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:
@@ -137,11 +143,14 @@ def _rows_of_graphs(table: pa.Table, options: ReadOptions, first_row: int) -> tu
 def _factorise(columns: list[pa.ChunkedArray]) -> tuple[list[str], list[Codes]]:
     """Distinct texts in the order they appear, and each column as places in them."""
     texts = [chunk for column in columns for chunk in column.cast(pa.string()).chunks]
-    encoded = pa.chunked_array(texts, pa.string()).combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    encoded = _encoded(pa.chunked_array(texts, pa.string()))
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return encoded.dictionary.to_pylist(), np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
+
+
+def _encoded(column: pa.ChunkedArray, nulls: str = "mask") -> pa.DictionaryArray:
+    encoded = column.combine_chunks().dictionary_encode(nulls)
+    return encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
 
 
 def _node_keys(columns: list[pa.ChunkedArray]) -> tuple[NDArray[Any], list[Codes], list[NDArray[np.bool_]]]:
@@ -209,9 +218,7 @@ def _label_column(table: pa.Table, name: str, names: dict[int, str]) -> Codes:
     column, field = table[name], table.schema.field(name)
     spelled = field.metadata is not None and SPELLED.items() <= field.metadata.items()
     whole = column if pa.types.is_string(column.type) else _whole_numbers(column)
-    encoded = (column.cast(pa.string()) if whole is None else whole).combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    encoded = _encoded(column.cast(pa.string()) if whole is None else whole)
     distinct = encoded.dictionary.to_pylist()
     if spelled:
         distinct = [_number_or_text(text) for text in distinct]
@@ -228,13 +235,47 @@ def _number_or_text(text: str) -> int | str:
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
 
 
+def _take_graph_columns(flat: FlatGraphs, table: pa.Table, graph_of: Codes, options: ReadOptions) -> pa.Table:
+    """Fill class labels and the caller's columns from a table; returns the table without what was taken.
+
+    A column is taken if it is marked as one of a graph, or named by the caller, or if all are kept and it is text that
+    is the same in all rows of each graph.
+    """
+    marked = json.loads((table.schema.metadata or {}).get(OWN_COLUMNS, b"{}"))
+    first = np.full(len(flat.ids), -1)
+    first[graph_of[::-1]] = np.arange(len(graph_of))[::-1]
+    for name in table.column_names:
+        if name in _NOT_ATTRIBUTES and name not in marked:
+            continue
+        wanted = name in marked or name.lower() in options.kept_names or name == options.label_column
+        text = pa.types.is_string(table[name].type) or pa.types.is_large_string(table[name].type)
+        if not wanted and not (options.keep == "all" and text and name not in (options.node_label, options.edge_label)):
+            continue
+        codes = _encoded(table[name], "encode").indices.to_numpy(zero_copy_only=False)
+        other = np.flatnonzero(codes != codes[first[graph_of]])
+        if other.size and not wanted:
+            continue
+        if other.size:
+            raise SchemaError(
+                f"The column {name!r} has several values in graph {flat.ids[graph_of[other[0]]]!r}. Only a column that "
+                "is the same in all rows of a graph can describe the graph."
+            )
+        values = table[name].take(pa.array(first, mask=first < 0)).to_pylist()
+        if name == options.label_column:
+            flat.labels = values
+        if options.kept({marked.get(name, name): None}):
+            flat.columns[marked.get(name, name)] = values
+        table = table.drop_columns([name])
+    return table
+
+
 def _node_columns(flat: FlatGraphs, nodes: pa.Table, counts: Codes, options: ReadOptions) -> None:
     """Labels, attributes and class labels of a node table whose rows are in the graphs' order."""
     if options.node_label in nodes.column_names:
         flat.node_labels = _label_column(nodes, options.node_label, flat.label_names)
     if "graph_label" in nodes.column_names and counts.all():
         first = nodes["graph_label"].take(pa.array(np.cumsum(counts) - counts))
-        flat.labels = first.to_pylist()
+        flat.labels = flat.labels or first.to_pylist()
     flat.attributes, flat.attribute_names = _numbers(nodes, "node", options)
 
 

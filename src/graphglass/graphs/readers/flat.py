@@ -60,6 +60,7 @@ class FlatGraphs:
     inside: NDArray[np.bool_] | None = None
     directed: bool = False
     listed_once: NDArray[np.bool_] | None = None
+    columns: dict[str, list[Any]] = field(default_factory=dict)
 
     def build(self, options: ReadOptions) -> GraphSet:
         """Leave out what is at fault, and put the rest into the canonical form."""
@@ -115,7 +116,9 @@ class FlatGraphs:
             node_names=self.node_names,
             label_names=self.label_names,
             labels=labels,
-        )
+            columns={name: [v for v, some in zip(values, filled, strict=True) if some]
+                     for name, values in self.columns.items()},
+        )  # fmt: skip
         if self.listed_once is not None:
             removed = built.removed.copy()
             removed[self.listed_once[filled], 2] = 0

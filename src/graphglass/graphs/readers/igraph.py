@@ -23,7 +23,7 @@ def read_igraph(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Grap
         return property_record(
             position, name, ids, nodes,
             [(ids[one], ids[two]) for one, two in graph.get_edgelist()], [edge.attributes() for edge in graph.es],
-            options, label=_fact(graph, "label"), directed=graph.is_directed(),
+            options, facts={key: graph[key] for key in graph.attributes()}, directed=graph.is_directed(),
         )  # fmt: skip
 
     return read_each(graphs, lambda graph: _fact(graph, "id") or _fact(graph, "name"), record, options)

@@ -90,9 +90,12 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         [_attributes(edge, row, "edge") for row, edge in enumerate(described)], "edge", options.log
     )
     directed = bool(content.get("directed", False))
+    own = content.get("columns", {})
+    if not isinstance(own, Mapping):
+        raise GraphError(f"'columns' must be an object with values by name, found {type(own).__name__}")
     return Record(
         position, name, count, sources, targets,
-        label=_class_label(content.get("label")),
+        label=_class_label(content.get(options.label_column or "label", own.get(options.label_column or ""))),
         node_labels=property_labels(nodes, "label", label_names),
         edge_labels=property_labels(described, "label", label_names),
         attributes=values,
@@ -103,9 +106,11 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         label_names=label_names,
         directed=directed,
         listed_once=not directed,
+        columns=options.kept({**{key: value for key, value in content.items() if key not in _FIELDS}, **own}),
     )  # fmt: skip
 
 
+_FIELDS = {"id", "label", "directed", "nodes", "edges", "links", "columns"}
 _NODE_FIELDS = {"id", "label", "attributes", "features"}
 _EDGE_FIELDS = {"source", "target", "label", "attributes", "features"}
 _NOTHING: Mapping[str, Any] = {}
@@ -191,6 +196,8 @@ def json_records(graphs: GraphSet) -> Iterator[dict[str, Any]]:
             record["label"] = graphs.labels[i].tolist()
         if graphs.directed:
             record["directed"] = True
+        if graphs.columns:
+            record["columns"] = {name: values.item(i) for name, values in graphs.columns.items()}
         record["nodes"] = nodes
         listed = one.edge_list()
         pairs = [[names[a], names[b]] for a, b in zip(listed.sources.tolist(), listed.targets.tolist(), strict=True)]

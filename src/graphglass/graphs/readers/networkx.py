@@ -25,7 +25,7 @@ def read_networkx(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Gr
         return property_record(
             position, name, list(graph.nodes), [data for _, data in graph.nodes(data=True)],
             [(one, two) for one, two, _ in edges], [data for _, _, data in edges], options,
-            label=graph.graph.get("label", graph.graph.get("y")), directed=graph.is_directed(),
+            facts={"label": graph.graph.get("y"), **graph.graph}, directed=graph.is_directed(),
         )  # fmt: skip
 
     return read_each(graphs, lambda graph: graph.graph.get("id", graph.graph.get("name")), record, options)
@@ -48,9 +48,8 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
 
     made = []
     for record in json_records(graphs):
-        graph = (networkx.DiGraph if graphs.directed else networkx.Graph)(id=record["id"])
-        if "label" in record:
-            graph.graph["label"] = record["label"]
+        facts = {key: record[key] for key in ("id", "label") if key in record}
+        graph = (networkx.DiGraph if graphs.directed else networkx.Graph)(**record.get("columns", {}) | facts)
         for node in record["nodes"]:
             graph.add_node(node["id"], **properties(node, graphs.attribute_names))
         for edge in record["edges"]:

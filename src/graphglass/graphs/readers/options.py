@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
+
+import numpy as np
 
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.readers.rejects import RejectLog
+
+_MANY = (Mapping, list, tuple, set, np.ndarray)
 
 
 class ReadSettings(TypedDict, total=False):
@@ -31,6 +36,7 @@ class ReadSettings(TypedDict, total=False):
     directed: bool | None
     merge: Mapping[str, str] | None
     cache: bool
+    keep: Sequence[str] | str | None
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,29 @@ class ReadOptions:
     directed: bool | None = None
     merge: Mapping[str, str] | None = None
     cache: bool = True
+    keep: Sequence[str] | str | None = None
     log: RejectLog = field(default_factory=RejectLog)
+
+    @cached_property
+    def kept_names(self) -> frozenset[str]:
+        """The columns asked for by name, in lower case; empty if none or all are kept."""
+        if self.keep is None or self.keep == "all":
+            return frozenset()
+        return frozenset(name.lower() for name in ([self.keep] if isinstance(self.keep, str) else self.keep))
+
+    def keeps(self, name: str) -> bool:
+        """Whether the caller's column of this name is carried along."""
+        return self.keep == "all" or name.lower() in self.kept_names
+
+    def kept(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """What is carried along of what the input says about one graph; only single values can be."""
+        if self.keep is None:
+            return {}
+        single = {
+            name: value for name, value in facts.items() if np.ndim(value) == 0 and not isinstance(value, Mapping)
+        }
+        self.log.columns.update(dict.fromkeys(map(str, single)))
+        return {str(name): value for name, value in single.items() if self.keeps(str(name))}
 
     @property
     def node_table(self) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from graphglass.errors import FormatError, LimitError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.readers.csv_edges import read_node_table
-from graphglass.graphs.readers.edge_table import DIRECTED, read_edge_table
+from graphglass.graphs.readers.edge_table import DIRECTED, OWN_COLUMNS, read_edge_table
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.selection import offsets
@@ -24,6 +25,9 @@ from graphglass.storage.atomic import replacing
 from graphglass.wording import listing
 
 GRAPH_COLUMNS = ("id", "nodes", "sources", "targets")
+_LAYOUT = {
+    *GRAPH_COLUMNS, "label", "node_labels", "edge_labels", "attributes", "edge_attributes", "node_names", "position"
+}  # fmt: skip
 _METADATA = b"graphglass"
 
 
@@ -87,8 +91,8 @@ def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         listed_once=np.full(table.num_rows, not facts.get("directed", False)),
     )
     present = set(table.column_names)
-    if "label" in present:
-        flat.labels = table["label"].to_pylist()
+    if (options.label_column or "label") in present:
+        flat.labels = table[options.label_column or "label"].to_pylist()
     if "node_labels" in present:
         flat.node_labels = _flattened(table, "node_labels", pa.int64(), text_code(""))
     if "edge_labels" in present:
@@ -98,6 +102,12 @@ def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
     if "edge_attributes" in present and edge_names:
         numbers = _flattened(table, "edge_attributes", pa.float64(), np.nan)
         flat.edge_attributes = numbers.reshape(-1, len(edge_names))
+    facts_of = {table_name: name for name, table_name in facts.get("columns", {}).items()}
+    for name in table.column_names:
+        own = facts_of.get(name, name)
+        single = not pa.types.is_nested(table.schema.field(name).type)
+        if single and (name in facts_of or name not in _LAYOUT) and options.kept({own: None}):
+            flat.columns[own] = table[name].to_pylist()
     if "node_names" in present:
         values = table["node_names"].combine_chunks().flatten()
         flat.node_names = np.asarray(pc.fill_null(values.cast(pa.string()), "").to_pylist(), dtype=np.str_)
@@ -211,13 +221,16 @@ def _graph_table(graphs: GraphSet) -> pa.Table:
         columns["edge_attributes"] = lists(numbers.ravel(), edge_offsets * numbers.shape[1], pa.float64())
     if graphs.node_names is not None:
         columns["node_names"] = lists(graphs.node_names.astype(object), graphs.node_offsets, pa.string())
-    facts = {
+    facts: dict[str, Any] = {
         "version": 1,
         "attribute_names": list(graphs.attribute_names),
         "edge_attribute_names": list(graphs.edge_attribute_names),
         "directed": graphs.directed,
         "label_names": {str(code): name for code, name in graphs.label_names.items()},
+        "columns": _free_names(graphs.columns, _LAYOUT),
     }
+    for name, place in facts["columns"].items():
+        columns[place] = _own_values(graphs.columns[name])
     return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(facts).encode()})
 
 
@@ -246,8 +259,33 @@ def edge_tables(graphs: GraphSet) -> tuple[pa.Table, pa.Table]:
     if numbers is not None:
         for i, name in enumerate(graphs.edge_attribute_names):
             edges[name] = pa.array(numbers[:, i])
+    own = _free_names(graphs.columns, nodes)
+    for name, place in own.items():
+        nodes[place] = _own_values(graphs.columns[name][node_graph])
     mark = {DIRECTED: b"true" if graphs.directed else b"false"}
-    return pa.table(edges).replace_schema_metadata(mark), pa.table(nodes)
+    marks = {OWN_COLUMNS: json.dumps({place: name for name, place in own.items()}).encode()} if own else None
+    return pa.table(edges).replace_schema_metadata(mark), pa.table(nodes).replace_schema_metadata(marks)
+
+
+def _free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """The caller's columns, and what each is called in a table whose layout may use the name itself."""
+    found: dict[str, str] = {}
+    used = set(taken)
+    for name in names:
+        free = name
+        while free in used:
+            free += "_"
+        found[name] = free
+        used.add(free)
+    return found
+
+
+def _own_values(values: NDArray[Any]) -> pa.Array:
+    """A caller's column; one that mixes text and numbers becomes text."""
+    items = values.tolist()
+    if len({type(item) for item in items} - {type(None)}) > 1:
+        items = [None if item is None else str(item) for item in items]
+    return pa.array(items)
 
 
 def _label_values(codes: NDArray[np.int64], graphs: GraphSet) -> pa.Array:

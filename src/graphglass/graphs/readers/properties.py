@@ -27,7 +27,7 @@ def property_record(
     edges: Sequence[Properties],
     options: ReadOptions,
     *,
-    label: Any,
+    facts: Properties,
     directed: bool,
 ) -> Record:
     """A graph whose nodes and edges have flat properties, of which the options say what is the label.
@@ -41,8 +41,8 @@ def property_record(
     pairs, edges : sequence
         Of every edge the ids of its ends and its properties.
     options : ReadOptions
-    label : str or number, optional
-        Class of the graph.
+    facts : mapping
+        What the input says about the graph as a whole: its class and the caller's columns.
     directed : bool
         Whether edges have a direction.
     """
@@ -54,7 +54,7 @@ def property_record(
     numbers, edge_columns = property_table(edges, "edge", log, skip=options.edge_label, wanted=options.edge_attributes)
     return Record(
         position, name, len(nodes), sources, targets,
-        label=label,
+        label=facts.get(options.label_column or "label"),
         node_labels=property_labels(nodes, options.node_label, label_names),
         edge_labels=property_labels(edges, options.edge_label, label_names),
         attributes=values,
@@ -65,6 +65,7 @@ def property_record(
         label_names=label_names,
         directed=directed,
         listed_once=not directed,
+        columns=options.kept({key: value for key, value in facts.items() if key not in ("id", "label")}),
     )  # fmt: skip
 
 

@@ -39,6 +39,8 @@ class Record:
         Whether the source says that edges have a direction.
     listed_once : bool
         Whether an edge without direction is listed once; otherwise it is expected in both directions.
+    columns : dict
+        The caller's own values of this graph by name.
     """
 
     position: int
@@ -59,6 +61,7 @@ class Record:
     label_names: dict[int, str] = field(default_factory=dict)
     directed: bool = False
     listed_once: bool = True
+    columns: dict[str, Any] = field(default_factory=dict)
 
 
 def read_each(
@@ -168,6 +171,10 @@ class RecordSet:
             label_names=_label_names(kept, node_labels, edge_labels),
             directed=any(record.directed for record in kept) if wanted is None else wanted,
             listed_once=np.asarray([record.listed_once for record in kept]),
+            columns={
+                name: [record.columns.get(name) for record in kept]
+                for name in dict.fromkeys(name for record in kept for name in record.columns)
+            },
         ).build(self.options)
         if kept[0].atom_environments is None or not len(built):
             return built

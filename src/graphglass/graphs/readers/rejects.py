@@ -58,6 +58,7 @@ class RejectLog:
     strict: bool = False
     entries: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    columns: dict[str, None] = field(default_factory=dict)  # what could be kept, for the message about what is missing
 
     def add(self, position: int, identifier: str, reason: str) -> None:
         if self.strict:

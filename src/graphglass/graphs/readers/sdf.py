@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice, takewhile
 from pathlib import Path
 
 from graphglass.errors import GraphError, LimitError
@@ -20,17 +22,19 @@ def read_sdf(path: Path, options: ReadOptions) -> GraphSet:
     Titles serve as ids only if all are there and different; otherwise molecules are called by the line they start at.
     """
     blocks = list(_blocks(path, options))
-    titles = [_value(block, options.id_column) for _, block in blocks]
+    facts = [_values(block) for _, block in blocks]
+    titles = [values.get(options.id_column, "") if options.id_column else block[0].strip()
+              for values, (_, block) in zip(facts, blocks, strict=True)]  # fmt: skip
     lines = [line for line, _ in blocks]
     named = options.id_column is not None or names_serve_as_ids(zip(lines, titles, strict=True), options.log)
-    labels = typed_texts([_value(block, options.label_column) or None for _, block in blocks])
+    labels = typed_texts([values.get(options.label_column or "") or None for values in facts])
     records = RecordSet(options)
     with rdkit_chemistry() as chemistry:
-        for (line, block), title, label in zip(blocks, titles, labels, strict=True):
+        for (line, block), title, label, values in zip(blocks, titles, labels, facts, strict=True):
             name = title if named and title else f"line-{line}"
             try:
                 molecule = parse_mol_block(chemistry, "\n".join(block))
-                records.add(molecule_record(molecule, line, name, label if options.label_column else None))
+                records.add(molecule_record(molecule, line, name, label, options.kept(values)))
             except GraphError as error:
                 options.log.add(line, name, str(error))
     return records.build()
@@ -42,7 +46,7 @@ def _blocks(path: Path, options: ReadOptions) -> Iterator[tuple[int, list[str]]]
     start, size = 1, 0
     for line, text in text_lines(path, options.limits):
         if text.startswith("$$$$"):
-            yield start, block
+            yield start, block or [""]
             block, start, size = [], line + 1, 0
             continue
         size += len(text)
@@ -54,11 +58,11 @@ def _blocks(path: Path, options: ReadOptions) -> Iterator[tuple[int, list[str]]]
         yield start, block
 
 
-def _value(block: list[str], key: str | None) -> str:
-    """A named value of a record, or its title line."""
-    if key is None:
-        return block[0].strip() if block else ""
-    for place, text in enumerate(block[:-1]):
-        if text.startswith(">") and f"<{key}>" in text:
-            return block[place + 1].strip()
-    return ""
+def _values(block: list[str]) -> dict[str, str]:
+    """The named values of a record, and its title line as ``name`` where no value is called so."""
+    values = {"name": block[0].strip()}
+    for place, text in enumerate(block):
+        if text.startswith(">") and (found := re.search(r"<([^>]+)>", text)):
+            lines = takewhile(lambda line: line.strip() and not line.startswith(">"), islice(block, place + 1, None))
+            values[found[1]] = "\n".join(lines).strip()
+    return values

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graphglass.errors import FormatError, GraphError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
@@ -26,6 +27,7 @@ class _Row:
     name: str | None = None
     label: str | None = None
     fault: str | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
 
 
 def read_smi(path: Path, options: ReadOptions) -> GraphSet:
@@ -34,7 +36,8 @@ def read_smi(path: Path, options: ReadOptions) -> GraphSet:
     for line, text in text_lines(path, options.limits):
         if text.strip() and not text.startswith("#"):
             smiles, _, name = text.strip().replace("\t", " ").partition(" ")
-            rows.append(_Row(line, smiles, name.strip() or None))
+            columns = options.kept({"smiles": smiles, "name": name.strip() or None})
+            rows.append(_Row(line, smiles, name.strip() or None, columns=columns))
     if rows and rows[0].smiles.lower() == "smiles":
         rows = rows[1:]
     return _molecules(rows, _named(rows, options), options)
@@ -42,7 +45,8 @@ def read_smi(path: Path, options: ReadOptions) -> GraphSet:
 
 def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions) -> GraphSet:
     """SMILES strings in memory; position counts from 0."""
-    return _molecules([_Row(place, text) for place, text in strings], False, options)
+    rows = [_Row(place, text, columns=options.kept({"smiles": text})) for place, text in strings]
+    return _molecules(rows, False, options)
 
 
 def read_smiles_table(path: Path, options: ReadOptions) -> GraphSet:
@@ -75,7 +79,8 @@ def read_smiles_table(path: Path, options: ReadOptions) -> GraphSet:
                 continue
             name = cells[name_at].strip() or None if name_at is not None else None
             label = cells[label_at].strip() or None if label_at is not None else None
-            rows.append(_Row(line, cells[column].strip(), name, label))
+            columns = options.kept(dict(zip(header, cells, strict=True)))
+            rows.append(_Row(line, cells[column].strip(), name, label, columns=columns))
     except csv.Error as error:
         raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
     return _molecules(rows, options.id_column is not None or _named(rows, options), options)
@@ -118,7 +123,8 @@ def _molecules(rows: list[_Row], named: bool, options: ReadOptions) -> GraphSet:
             try:
                 if row.fault is not None:
                     raise GraphError(row.fault)
-                records.add(molecule_record(parse_smiles(chemistry, row.smiles), row.line, name, label))
+                molecule = parse_smiles(chemistry, row.smiles)
+                records.add(molecule_record(molecule, row.line, name, label, row.columns))
             except GraphError as error:
                 options.log.add(row.line, name, str(error))
     return records.build()

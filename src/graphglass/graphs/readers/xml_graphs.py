@@ -149,5 +149,5 @@ def _record(graph: XmlGraph, name: str, options: ReadOptions) -> Record:
         raise GraphError(excess)
     return property_record(
         graph.line, name, graph.nodes, graph.node_data, graph.edges, graph.edge_data, options,
-        label=graph.data.get(options.label_column or "label"), directed=graph.directed,
+        facts=graph.data, directed=graph.directed,
     )  # fmt: skip

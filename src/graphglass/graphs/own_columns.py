@@ -1,0 +1,49 @@
+"""The caller's own columns: values per graph, such as a name or a SMILES, that are carried along and never scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WHOLE = range(-(2**63), 2**63)
+
+
+def own_column(values: Iterable[Any]) -> NDArray[Any]:
+    """One column: bool, int64 or float64 if all values are, else objects (text, numbers, None where one is missing)."""
+    items = [_plain(value) for value in values]
+    kinds = {type(item) for item in items}
+    if kinds == {bool} or kinds == {float}:
+        return np.asarray(items)
+    if kinds == {int} and all(item in _WHOLE for item in items):
+        return np.asarray(items, dtype=np.int64)
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    return column
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold; a number that is not finite counts as missing, dates and others become text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, str | bool | int) else str(value)
+
+
+def joined_columns(parts: Sequence[tuple[int, Mapping[str, NDArray[Any]]]]) -> dict[str, NDArray[Any]]:
+    """The columns of several sets one after another, None where a set lacks one.
+
+    Parameters
+    ----------
+    parts : sequence of (int, mapping)
+        The number of graphs of each set, and its columns.
+    """
+    names = dict.fromkeys(name for _, columns in parts for name in columns)
+    return {
+        name: own_column([value for size, columns in parts for value in columns.get(name, [None] * size)])
+        for name in names
+    }

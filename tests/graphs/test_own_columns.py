@@ -1,0 +1,137 @@
+"""The caller's own columns: read from every format, kept by selection and joining, absent unless asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import igraph
+import networkx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from graphglass.errors import GraphError, SchemaError
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.own_columns import own_column
+from graphglass.graphs.read import read_graphs
+
+TABLE = "Name,SMILES,zip,label\naspirin,CC(=O)Oc1ccccc1C(=O)O,007,1\nbad,C1CC,7,0\nethanol,CCO,,0\n"
+
+
+def columns(graphs: GraphSet) -> dict[str, list[object]]:
+    return {name: values.tolist() for name, values in graphs.columns.items()}
+
+
+@pytest.fixture
+def molecules(tmp_path: Path) -> Path:
+    path = tmp_path / "molecules.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_no_columns_unless_asked(molecules: Path) -> None:
+    assert read_graphs(molecules).columns == {}
+
+
+def test_molecule_table_keeps_the_spelling(molecules: Path) -> None:
+    kept = columns(read_graphs(molecules, keep=["name", "zip"]))
+    assert kept == {"Name": ["aspirin", "ethanol"], "zip": ["007", ""]}  # the bad row in between is skipped
+    assert list(columns(read_graphs(molecules, keep="all"))) == ["Name", "SMILES", "zip", "label"]
+
+
+def test_missing_column_names_those_found(molecules: Path) -> None:
+    with pytest.raises(SchemaError, match=r"no column 'mass' to keep. Columns found: Name, SMILES, zip, label"):
+        read_graphs(molecules, keep=["mass"])
+
+
+def test_smi_and_strings(tmp_path: Path) -> None:
+    path = tmp_path / "a.smi"
+    path.write_text("CCO ethanol\nCC\n")
+    assert columns(read_graphs(path, keep="all")) == {"smiles": ["CCO", "CC"], "name": ["ethanol", None]}
+    assert columns(read_graphs(["CCO"], format="smi", keep="smiles")) == {"smiles": ["CCO"]}
+
+
+def test_sdf_values(tmp_path: Path) -> None:
+    from rdkit import Chem
+
+    path = tmp_path / "a.sdf"
+    with Chem.SDWriter(str(path)) as writer:
+        for name, note in (("ethanol", "two\nlines"), ("ethane", "one")):
+            molecule = Chem.MolFromSmiles({"ethanol": "CCO", "ethane": "CC"}[name])
+            molecule.SetProp("_Name", name)
+            molecule.SetProp("note", note)
+            writer.write(molecule)
+    kept = columns(read_graphs(path, keep="all"))
+    assert kept == {"name": ["ethanol", "ethane"], "note": ["two\nlines", "one"]}
+
+
+def test_json_fields(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    records = [{"nodes": 2, "day": 3, "host": "a", "tags": [1]}, {"nodes": 1, "columns": {"day": 4}}]
+    path.write_text("\n".join(map(json.dumps, records)))
+    graphs = read_graphs(path, keep="all", label_column="day")
+    assert columns(graphs) == {"day": [3, 4], "host": ["a", None]}
+    assert graphs.columns["day"].dtype == np.int64
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == [3, 4]
+
+
+def test_networkx_igraph_and_graphml(tmp_path: Path) -> None:
+    graph = networkx.path_graph(3)
+    graph.graph["host"] = "a"
+    assert columns(read_graphs(graph, keep="all")) == {"host": ["a"]}
+    networkx.write_graphml(graph, tmp_path / "a.graphml")
+    assert columns(read_graphs(tmp_path / "a.graphml", keep="host")) == {"host": ["a"]}
+    other = igraph.Graph.Ring(3)
+    other["host"] = "b"
+    assert columns(read_graphs(other, keep="host")) == {"host": ["b"]}
+
+
+@pytest.fixture
+def transfers(tmp_path: Path) -> Path:
+    table = {
+        "graph_id": ["b", "a", "a"], "source": [0, 0, 1], "target": [1, 1, 2], "amount": [1.0, 2.0, 3.0],
+        "bank": ["x", "y", "y"], "memo": ["p", "q", "r"], "day": [5, 6, 6], "fraud": ["no", "yes", "yes"],
+    }  # fmt: skip
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.table(table), path)
+    return path
+
+
+def test_edge_table(transfers: Path) -> None:
+    graphs = read_graphs(transfers, keep=["bank", "day"], label_column="fraud")
+    assert columns(graphs) == {"bank": ["x", "y"], "day": [5, 6]}
+    assert graphs.edge_attribute_names == ("amount",)  # a kept column describes the graph, not its edges
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == ["no", "yes"]
+
+
+def test_edge_table_keeps_all_text_that_describes_graphs(transfers: Path) -> None:
+    graphs = read_graphs(transfers, keep="all")
+    assert columns(graphs) == {"bank": ["x", "y"], "fraud": ["no", "yes"]}
+    assert graphs.edge_attribute_names == ("amount", "day")
+    with pytest.raises(SchemaError, match="'memo' has several values in graph 'a'"):
+        read_graphs(transfers, keep=["memo"])
+
+
+def test_selection_and_joining() -> None:
+    one = canonical_graph_set([1, 1], [], [], ids=["a", "b"], columns={"name": ["p", "q"], "mass": [1, 2]})
+    two = canonical_graph_set([1], [], [], ids=["c"], columns={"name": ["r"]})
+    assert columns(one[[1]]) == {"name": ["q"], "mass": [2]}
+    assert columns(one + two) == {"name": ["p", "q", "r"], "mass": [1, 2, None]}
+    assert concatenate([one, two])[:2].columns["name"].tolist() == ["p", "q"]
+    with pytest.raises(ValueError, match="read-only"):
+        one.columns["mass"][0] = 3
+    with pytest.raises(GraphError, match=r"columns\['x'\] must have 1 values"):
+        canonical_graph_set([1], [], [], columns={"x": [1, 2]})
+
+
+def test_types() -> None:
+    assert own_column([True, False]).dtype == bool
+    assert own_column([1.5, 2.0]).dtype == np.float64
+    assert own_column([1, np.nan]).tolist() == [1, None]
+    assert own_column([2**63]).tolist() == [2**63]
+    assert own_column([np.datetime64("2020-01-02")]).tolist() == ["2020-01-02"]
