@@ -1,21 +1,24 @@
-# Two commands from a fresh clone: `make demo` and `make test`. Both can be repeated; both install what they need first.
+# From a fresh clone: `make demo`, `make test` and `make docs`. All can be repeated; they install what they need first.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CODE := src tests benchmarks examples docs
 
-.PHONY: help demo test check install clean
+.PHONY: help demo test check docs build install clean
 
 help:
 	@echo "make demo   install into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
-	@echo "make test   install into $(VENV), then style, types, import rules and tests"
+	@echo "make test   install into $(VENV), then run the checks and the tests, and measure coverage"
 	@echo "make check  style, types and import rules only"
-	@echo "make clean  remove $(VENV) and demo-output"
+	@echo "make docs   build the documentation into site/; a warning or a dead link is an error"
+	@echo "make build  build the wheel and the source distribution into dist/"
+	@echo "make clean  remove $(VENV), demo-output, site and dist"
 
 $(STAMP): pyproject.toml constraints.txt
 	@echo "Installing GraphGlass and its tools into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]'
 	@touch $@
 
 install: $(STAMP)
@@ -25,13 +28,20 @@ demo: $(STAMP)
 	@$(BIN)/glass demo --output demo-output
 
 check: $(STAMP)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 test: check
-	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n 2 --dist loadfile \
+		--durations=15 --cov --cov-report=term --cov-fail-under=90
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+build: $(STAMP)
+	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output site dist

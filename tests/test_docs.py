@@ -1,9 +1,10 @@
-"""Every code block of README and docs: Python runs from top to bottom of its page, commands parse or run."""
+"""Every code block of README and docs: each page runs from top to bottom, in a folder with the files it names."""
 
 import importlib.util
 import json
 import re
 import shlex
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,13 @@ from graphglass import GLASS, concatenate, load_dataset, read_graphs, write_json
 from graphglass.cli.app import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-# Commands that end at once and write into the working directory only; the others must parse.
-RUN = ("glass private budget create", "glass private sigma", "glass data list", "glass describe", "glass --version")
+# Pages whose commands are run in order; those of the other pages must parse, or run if they end at once.
+WALKED = ("README", "index", "how-to", "concepts")
+QUICK = ("glass private budget create", "glass private sigma", "glass data list", "glass describe", "glass --version")
+# Commands that wait for requests or input, need another machine, or take minutes.
+PARSED = re.compile(r"glass (serve|watch|bench|demo|references MODEL)|tcp://| NORMALS | QUERIES ")
 # Places that a reader replaces by their own.
 STAND_INS = {"tcp://scheduler:8786": "local"}
 MOLECULES = ("CCO", "CCN", "CCCO", "CC(C)O", "c1ccccc1O", "CC(=O)O", "CCCl", "CCOC", "CCCN", "OCCO", "CCS", "CCBr")
@@ -45,60 +49,47 @@ def place(tmp_path_factory):
     return folder
 
 
-def blocks():
-    for page in PAGES:
-        for place, (language, body) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8"))):
-            yield pytest.param(language, body, id=f"{page.stem}-{place}-{language or 'text'}")
+def blocks(page):
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-def python_pages():
-    return [page for page in PAGES if any(language == "python" for language, _ in BLOCK.findall(page.read_text()))]
+def commands(body):
+    """The `glass` commands of a console block, continued lines joined."""
+    for line in body.replace("\\\n", " ").splitlines():
+        command = line.removeprefix("$ ").partition("  #")[0].strip().rpartition("| ")[2]
+        if command.startswith("glass "):
+            yield command
 
 
-@pytest.mark.parametrize("page", python_pages(), ids=lambda page: page.stem)
-def test_python_runs_from_top_to_bottom(page, place, monkeypatch):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
+def test_a_page_runs_from_top_to_bottom(page, place, monkeypatch):
     monkeypatch.chdir(place)
     names = starting_names(page.stem)
-    for language, body in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if language != "python":
-            continue
-        for stand_in in STAND_INS.items():
-            body = body.replace(*stand_in)
-        code = compile(body, str(page), "exec")
-        if all(importlib.util.find_spec(name) for name in re.findall(r"^(?:from|import) (\w+)", body, re.MULTILINE)):
-            exec(code, names)
+    walked = page.stem in WALKED or page.parent.name in WALKED
+    for language, body in blocks(page):
+        if language == "python":
+            run_python(body, page, names)
+        elif language in ("console", "sh", ""):
+            for command in commands(body):
+                quick = command.startswith(QUICK) and "--cluster" not in command
+                run_command(command, parse_only=not quick and (not walked or PARSED.search(command) is not None))
 
 
-def starting_names(page):
-    """What a page's Python takes as given."""
-    if page != "privacy":
-        return {}
-    result = CliRunner().invoke(
-        app, shlex.split("private budget create clinic.db --dataset wards-2026 --epsilon 4 --delta 1e-5")
-    )
-    assert result.exit_code == 0, result.output
-    mutag = load_dataset("MUTAG").without_labels()
-    model = GLASS("paper", encoder="numeric", epochs=1).fit(mutag[:40])
-    return {"model": model, "references": mutag[40:120], "queries": mutag[120:130]}
+def run_python(body, page, names):
+    for stand_in in STAND_INS.items():
+        body = body.replace(*stand_in)
+    code = compile(body, str(page), "exec")
+    if all(importlib.util.find_spec(name) for name in re.findall(r"^(?:from|import) (\w+)", body, re.MULTILINE)):
+        exec(code, names)
 
 
-def commands():
-    for parameter in blocks():
-        language, body = parameter.values
-        if language in ("console", "sh", ""):
-            for line in body.splitlines():
-                command = line.removeprefix("$ ").partition("  #")[0].strip().rpartition("| ")[2]
-                if command.startswith("glass "):
-                    yield pytest.param(command, id=f"{parameter.id}: {command}")
-
-
-@pytest.mark.parametrize("command", list(commands()))
-def test_commands_are_understood(command, place, monkeypatch):
-    monkeypatch.chdir(place)
-    arguments = shlex.split(command)[1:]
-    if command.startswith(RUN) and "--cluster" not in command:
+def run_command(command, *, parse_only):
+    words = shlex.split(command)[1:]
+    arguments = [name for word in words for name in (sorted(glob(word)) if "*" in word else [word])]
+    if not parse_only:
         result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0 or "already" in str(result.exception), (result.output, result.exception)
+        done = result.exit_code == 0 or "already" in str(result.exception)
+        assert done, (command, result.output, result.exception)
         return
     group, context = get_command(app), None
     while True:
@@ -109,8 +100,18 @@ def test_commands_are_understood(command, place, monkeypatch):
         _, group, arguments = group.resolve_command(context, rest)
 
 
+def starting_names(page):
+    """What a page's Python takes as given."""
+    if page != "privacy":
+        return {}
+    run_command("glass private budget create clinic.db --dataset wards-2026 --epsilon 4 --delta 1e-5", parse_only=False)
+    mutag = load_dataset("MUTAG").without_labels()
+    model = GLASS("paper", encoder="numeric", epochs=1).fit(mutag[:40])
+    return {"model": model, "references": mutag[40:120], "queries": mutag[120:130]}
+
+
 def test_json_blocks_are_graphs(tmp_path):
-    found = [parameter.values[1] for parameter in blocks() if parameter.values[0] == "json"]
+    found = [body for page in PAGES for language, body in blocks(page) if language == "json"]
     assert found
     for number, body in enumerate(found):
         path = tmp_path / f"{number}.jsonl"

@@ -41,6 +41,7 @@ def test_known_anomalies_are_nested_and_never_tested(data: Any, monkeypatch: pyt
     shown: list[Any] = []
     monkeypatch.setattr(known, "factory", lambda name: lambda seed: Seeing(shown))
     outcome = known_cell(data, "glass", {"dataset": "MUTAG", "direction": "minority", "seed": 3})
+    assert outcome is not None
     assert outcome.counts == {
         "known_0": 0, "known_1": 1, "known_5": 5, "known_20": 5, "known_100": 5,  # half of ten anomalies
         "references": 24, "test_normal": 6, "test_anomalous": 5,
@@ -70,6 +71,7 @@ def test_adding_anomalies_equals_fitting_with_them(data: Any) -> None:
 
 def test_known_anomalies_raise_the_score_of_their_kind(data: Any) -> None:
     outcome = known_cell(data, "glass", {"dataset": "MUTAG", "direction": "minority", "seed": 0})
+    assert outcome is not None
     assert outcome.variants["5"]["auroc"] >= outcome.variants["0"]["auroc"] - 1
     assert outcome.variants["100"] == outcome.variants["5"]  # there are no more
 
@@ -93,3 +95,10 @@ def test_classifiers_table_and_figure(data: Any, tmp_path: Path) -> None:
 def test_a_method_without_a_second_side_is_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="takes no known anomalies"):
         known_jobs(data, ["MUTAG"], ["size-knn"], (0,))
+
+
+def test_a_class_of_two_graphs_gives_no_task(data: Any) -> None:
+    data._held["Fingerprint"] = data.get("MUTAG")[8:]  # two of the ten anomalies
+    (job,) = known_jobs(data, ["Fingerprint"], ["svm-wl"], (0,))
+    assert len(job.cells) == 2
+    assert list(job.run(job.cells)) == []

@@ -61,7 +61,7 @@ Measured = tuple[Outcome, float]  # with the peak memory of its process in megab
 
 def cell_jobs(
     methods: Sequence[str],
-    measure: Callable[[str, Cell], Outcome],
+    measure: Callable[[str, Cell], Outcome | None],
     settings: dict[str, Any] | None = None,
     *,
     together: bool = False,
@@ -72,7 +72,7 @@ def cell_jobs(
     Parameters
     ----------
     measure : callable
-        Takes the method and the cell; runs in the process of the cell.
+        Takes the method and the cell; runs in the process of the cell. None where the cell has no outcome.
     settings : dict, optional
         What the benchmark decides about every cell; part of its record.
     together : bool
@@ -82,7 +82,8 @@ def cell_jobs(
     def job(method: str, cells: Sequence[Cell]) -> Job:
         def run(chosen: Sequence[Cell]) -> Iterator[Outcome]:
             for cell in chosen:
-                yield measure(method, cell)
+                if (outcome := measure(method, cell)) is not None:
+                    yield outcome
 
         return Job(method, tuple(cells), (str(cells[0]["dataset"]),), run, settings or {})
 

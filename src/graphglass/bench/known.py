@@ -6,6 +6,7 @@ known: m = 0, 1, 5, 20 and 100. The test set is the same for every m.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from graphglass.errors import BenchError
 KNOWN = (0, 1, 5, 20, 100)
 DIRECTIONS = ("minority", "flip")
 METHODS = ("glass", *SUPERVISED)
+log = logging.getLogger(__name__)
 
 
 def known_jobs(
@@ -39,16 +41,25 @@ def known_jobs(
         if method not in METHODS:
             raise BenchError(f"Method {method!r} takes no known anomalies; choose from {', '.join(METHODS)}.")
 
-    def measure(method: str, cell: Cell) -> Outcome:
+    def measure(method: str, cell: Cell) -> Outcome | None:
         return known_cell(datasets, method, cell, limit)
 
     settings = {"known": list(KNOWN), "limit": limit}
     return cell_jobs(methods, measure, settings, together=True, dataset=names, direction=DIRECTIONS, seed=seeds)
 
 
-def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = None) -> Outcome:
-    """Fit with the first m known anomalies for each m, and score the same test graphs."""
+def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = None) -> Outcome | None:
+    """Fit with the first m known anomalies for each m, and score the same test graphs.
+
+    None where the smallest class has fewer than three graphs: it is too small to give references or known anomalies
+    and a test set as well.
+    """
     graphs, seed = datasets.get(str(cell["dataset"])), int(cell["seed"])
+    assert graphs.labels is not None
+    smallest = int(np.unique(graphs.labels, return_counts=True)[1].min())
+    if smallest < 3:
+        log.warning("%s is skipped: its smallest class has %d graphs, fewer than 3.", cell["dataset"], smallest)
+        return None
     parts = Splits(flip=cell["direction"] == "flip").of(graphs, seed)
     anomalies = np.random.default_rng([seed, 0x5EED]).permutation(parts.test[parts.anomalous])
     pool = min(max(KNOWN), len(anomalies) // 2)
@@ -58,7 +69,7 @@ def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = 
     # Blinded in one call, so that no id occurs twice.
     shown = blind(graphs, np.concatenate([references, known]))
     normals, marked, queries = shown[: len(references)], shown[len(references) :], blind(graphs, test)
-    # A graph that equals a normal reference is no evidence of an anomaly: the detector would skip it with a warning.
+    # A graph that equals a normal reference says nothing about anomalies: the detector would skip it with a warning.
     twins = set(normals.content_hashes())
     fresh = np.array([digest not in twins for digest in marked.content_hashes()], dtype=bool)
     variants, counts, seconds = {}, {}, {"fit": 0.0, "score": 0.0}

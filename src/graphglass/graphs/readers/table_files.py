@@ -103,8 +103,10 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     ragged: list[Any] = []
 
     def parse(skip: Callable[[Any], str] | None) -> pa.Table:
+        # A handler of rows needs valid text.
+        sound = content if skip is None else content.decode("utf-8", "replace").encode()
         return pa.csv.read_csv(
-            BytesIO(content),
+            BytesIO(sound),
             read_options=pa.csv.ReadOptions(use_threads=skip is None),  # only one thread knows the number of a row
             parse_options=pa.csv.ParseOptions(delimiter=delimiter(path), invalid_row_handler=skip),
             convert_options=pa.csv.ConvertOptions(

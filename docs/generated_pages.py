@@ -1,0 +1,146 @@
+"""MkDocs hook: pages that are made from the code and from files outside docs/ when the site is built."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from typer.core import TyperArgument, TyperGroup
+from typer.main import get_command
+
+ROOT = Path(__file__).parents[1]
+# Page of the site -> file of the repository.
+COPIES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "vulnerabilities.md": "SECURITY.md"}
+PAGES_OF = {source: page for page, source in COPIES.items()}
+LINK = re.compile(r"\]\((?P<target>(?!\w+:)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
+READING = "Reading graphs"  # the panel that most commands share
+API_PACKAGES = ("graphglass", "graphglass.baselines", "graphglass.cluster")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages, the copied ones, and the figures of results/ that pages show."""
+    made = {"reference/command-line.md": command_line_page(), "reference/api.md": api_page()}
+    made |= {page: (ROOT / source).read_text(encoding="utf-8") for page, source in COPIES.items()}
+    for path, text in made.items():
+        files.append(File.generated(config, path, content=text))
+    for figure in sorted((ROOT / "results").rglob("*.png")):
+        files.append(File.generated(config, figure.relative_to(ROOT).as_posix(), abs_src_path=str(figure)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links are written for the repository; the site has some of the same files in other places."""
+    source = PurePosixPath(COPIES.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
+
+    def moved(link: re.Match[str]) -> str:
+        target, anchor = link["target"], link["anchor"] or ""
+        place = posixpath.normpath(posixpath.join(source.parent, target))
+        inside = PAGES_OF.get(place, place.removeprefix("docs/"))
+        return f"]({posixpath.relpath(inside, posixpath.dirname(page.file.src_uri) or '.')}{anchor})"
+
+    return LINK.sub(moved, markdown)
+
+
+def api_page() -> str:
+    """Every name that a public package exports, documented from its docstring."""
+    parts = ["# Python API", "Everything below is public. Other modules may change without notice.", ""]
+    for package in API_PACKAGES:
+        module = import_module(package)
+        parts += [f"## {package}", module.__doc__ or "", ""]
+        parts += [f"::: {package}.{name}\n" for name in sorted(module.__all__, key=str.lower)]
+    return "\n".join(parts)
+
+
+def command_line_page() -> str:
+    """Every command of `glass`, with its arguments and options."""
+    from graphglass.cli.app import app
+
+    group = get_command(app)
+    parts = ["# Command line", "This page is made from the commands; `glass COMMAND --help` prints the same.", ""]
+    parts += _tables(group)
+    shared: dict[str, Any] = {}
+    for name, command in _commands(group, "glass"):
+        parts += [f"{'##' if name.count(' ') == 1 else '###'} {name}", "", _prose(command.help or ""), ""]
+        if not isinstance(command, TyperGroup):
+            arguments = [_argument(item) for item in command.params if isinstance(item, TyperArgument)]
+            parts += ["```text", " ".join([name, *arguments, "[OPTIONS]"]), "```", ""]
+        parts += _tables(command)
+        if any(item.name not in shared and _panel(item) == READING for item in command.params):
+            shared |= {item.name: (item, command) for item in command.params if _panel(item) == READING}
+    parts += ["## Reading graphs", "", "Commands that read graphs share these options.", ""]
+    return "\n".join([*parts, *_table("option", [_row(*pair) for pair in shared.values()])])
+
+
+def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        yield f"{path} {name}", command
+        if isinstance(command, TyperGroup):
+            yield from _commands(command, f"{path} {name}")
+
+
+def _tables(command: Any) -> list[str]:
+    """One table for each panel of the help; the shared one is linked."""
+    panels: dict[str, list[Any]] = {}
+    for item in command.params:
+        if not getattr(item, "hidden", False) and item.name != "help":
+            panels.setdefault(_panel(item), []).append(item)
+    lines = []
+    for panel, items in panels.items():
+        if panel == READING:
+            lines += ["It also has the [options for reading graphs](#reading-graphs).", ""]
+        else:
+            lines += _table(panel, [_row(item, command) for item in items])
+    return lines
+
+
+def _table(title: str, rows: list[str]) -> list[str]:
+    return [f"| {title} | meaning | default |", "|---|---|---|", *rows, ""]
+
+
+def _panel(item: Any) -> str:
+    return getattr(item, "rich_help_panel", None) or ("argument" if isinstance(item, TyperArgument) else "option")
+
+
+def _row(item: Any, command: Any) -> str:
+    return f"| {_names(item, command)} | {_prose(_cell(item.help or ''))} | {_default(item)} |"
+
+
+def _names(item: Any, command: Any) -> str:
+    if isinstance(item, TyperArgument):
+        return f"`{_argument(item)}`"
+    flags = ", ".join(f"`{name}`" for name in (*item.opts, *item.secondary_opts))
+    if item.is_flag:
+        return flags
+    kind = item.display_type(typer.Context(command)).strip("<>").upper().removesuffix(" RANGE")
+    return f"{flags} `{_cell(kind.replace('LIST[STR]', 'STR'))}`"
+
+
+def _argument(item: Any) -> str:
+    name = (item.metavar or item.name or "").upper() + ("..." if item.nargs == -1 else "")
+    return name if item.required else f"[{name}]"
+
+
+def _default(item: Any) -> str:
+    if item.required:
+        return "required"
+    if isinstance(getattr(item, "show_default", None), str):
+        return _cell(item.show_default)
+    shown = isinstance(item.default, str | int | float | Path) and not isinstance(item.default, bool)
+    return f"`{item.default}`" if shown else ""
+
+
+def _prose(text: str) -> str:
+    return re.sub(r"(?<![`\w])(--[a-z][\w-]*)", r"`\1`", text.replace("<", "&lt;"))
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
