@@ -23,6 +23,7 @@ from graphglass.detector.stored_arrays import (
     PROFILE_ARRAYS,
     check_channels,
     check_graphs,
+    check_profile,
     check_types,
 )
 from graphglass.errors import ArtifactError, GlassError, MissingExtraError
@@ -48,7 +49,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
     tensors = {
         "references": _graph_arrays(references),
         "channels": {"reference_scores": scorer.reference_scores}
-        | ({} if large is None else {"places": large.places})
+        | ({} if large is None else {"calibrated": large.calibrated})
         | {f"{channel.name}/{key}": value for channel in scorer.channels for key, value in channel.saved().items()},
     }
     if scorer.known is not None:
@@ -68,15 +69,15 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
     if scorer.known is not None:
         documents["anomaly_names"] = _names(scorer.known.graphs.graphs)
     if large is not None:
-        document["large"] = {
-            "count": large.count, "indexes": {name: item.facts() for name, item in large.indexes.items()}
-        }  # fmt: skip
+        document["index"] = large.index.facts()
+        tensors["all_references"] = _present(large.graphs, GRAPH_ARRAYS)
+        documents["all_reference_names"] = _names(large.graphs)
     if embedder is not None:
         tensors["encoder"] = embedder.graph.state()
         documents["embedder"] = embedder_document(embedder)
         documents["encoder_settings"] = embedder.graph.to_json()
         documents["training"] = detector.training_hashes_.to_json()
-    files = {} if large is None else {_role(name): item.path for name, item in large.indexes.items()}
+    files = {} if large is None else {"index": large.index.path}
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
 
 
@@ -137,7 +138,10 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         detector.training_hashes_ = SaltedHashes.from_json(artifact.documents["training"])
     references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
     stored = artifact.tensors["channels"]
-    check_channels(stored, len(references))
+    every = references.graphs
+    if "index" in document:
+        every = _graphs(artifact.tensors["all_references"], artifact.documents["all_reference_names"])
+    check_channels(stored, len(references), len(every))
     slices = () if detector.embedder_ is None else detector.embedder_.slices
     channels = build_channels(detector.settings(), slices)
     for channel in channels:
@@ -145,11 +149,10 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         channel.load({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)}, references)
     channels = tuple(channel for channel in channels if channel.has_data)
     large = None
-    if "large" in document:
-        facts = document["large"]["indexes"].items()
-        indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
-        large = LargeReferences(references, stored["places"], indexes, int(document["large"]["count"]))
-        large.attach(channels)
+    if "index" in document:
+        large = LargeReferences(
+            every, ReferenceIndex.open(artifact.files["index"], document["index"]), stored["calibrated"]
+        )
     schema = graph_schema(references.graphs)
     if [list(part) if isinstance(part, tuple) else part for part in schema] != document["schema"]:
         raise ArtifactError(f"{where} has references of another kind than its settings say. Fit and save it again.")
@@ -163,7 +166,7 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
     )
     if "anomalies" in artifact.tensors:
         anomalies = _profiled(artifact.tensors["anomalies"], artifact.documents["anomaly_names"])
-        known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"])
+        known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"], references, large)
         scorer = replace(scorer, known=known)
     detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
     # Whatever the checks above missed fails here, and not in the middle of somebody's scores.
@@ -189,8 +192,7 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
     }
 
 
-def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
-    """The inverse of :func:`_graph_arrays` and :func:`_names`."""
+def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
     check_types(arrays)
     columns: dict[str, Any] = {name: arrays[name] for name in GRAPH_ARRAYS if name in arrays}
     graphs = GraphSet(
@@ -201,15 +203,18 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
         label_names={int(code): name for code, name in names["labels"].items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
+    check_graphs(graphs)
+    return graphs
+
+
+def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
+    """The inverse of :func:`_graph_arrays` and :func:`_names`."""
+    graphs = _graphs(arrays, names)
     structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in PROFILE_ARRAYS})
     codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
     profiled = ProfiledGraphs(graphs, structure, codes)
-    check_graphs(profiled)
+    check_profile(profiled)
     return profiled
-
-
-def _role(code: str) -> str:
-    return f"index_{code.replace(':', '_')}"
 
 
 def _present(owner: object, names: Iterable[str]) -> dict[str, NDArray[Any]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ArtifactError
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES, SKETCH_NAMES
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -30,21 +31,24 @@ def check_types(arrays: Arrays) -> None:
             _require(found.dtype == np.dtype(kind) and found.ndim == dimensions, name)
 
 
-def check_graphs(profiled: ProfiledGraphs) -> None:
-    """Refuse offsets and neighbours that lead out of their arrays, and profiles of other graphs."""
-    graphs, profile = profiled.graphs, profiled.profile
+def check_graphs(graphs: GraphSet) -> None:
+    """Refuse offsets and neighbours that lead out of their arrays."""
     _require(len(graphs) > 0, "node_offsets")
     check_offsets("node_offsets", graphs.node_offsets, graphs.node_count)
     check_offsets("neighbour_offsets", graphs.neighbour_offsets, len(graphs.neighbours))
+    _require(bool((graphs.sizes > 0).all()), "node_offsets")
     sizes = np.repeat(graphs.sizes, np.diff(graphs.neighbour_offsets[graphs.node_offsets]))
     _require(bool(((graphs.neighbours >= 0) & (graphs.neighbours < sizes)).all()), "neighbours")
-    _require(bool((graphs.sizes > 0).all()), "node_offsets")
     pairs = graphs.end_nodes * graphs.node_count + graphs.global_neighbours
     _require(bool((np.diff(pairs) > 0).all()), "neighbours")
-    columns = {"removed": 3, "atom_environments": 3}
-    for name, width in columns.items():
+    for name in ("removed", "atom_environments"):
         table = getattr(graphs, name)
-        _require(table is None or table.shape[1] == width, name)
+        _require(table is None or table.shape[1] == 3, name)
+
+
+def check_profile(profiled: ProfiledGraphs) -> None:
+    """Refuse measurements of another number of graphs or nodes."""
+    graphs, profile = profiled.graphs, profiled.profile
     shapes = {
         "descriptors": (graphs.node_count, len(LTD_NAMES)),
         "aggregates": (len(graphs), len(AGGREGATE_NAMES)),
@@ -57,13 +61,17 @@ def check_graphs(profiled: ProfiledGraphs) -> None:
         _require(rows.dtype == np.float32 and rows.ndim == 2 and len(rows) == len(graphs), name)
 
 
-def check_channels(arrays: Arrays, references: int) -> None:
-    """Refuse channel arrays that are not of this many references."""
+def check_channels(arrays: Arrays, calibrated: int, references: int) -> None:
+    """Refuse channel arrays that are not of so many references; only `calibrated` ones have a leave-one-out score."""
     for name, array in arrays.items():
         part = name.rpartition("/")[2]
-        if part in ("left_out", "units", "reference_scores"):
-            _require(array.dtype == np.float64 and array.shape == (references,), name)
-            _require(part != "units" or bool((array > 0).all()), name)
+        if part in ("left_out", "reference_scores"):
+            _require(array.dtype == np.float64 and array.shape == (calibrated,), name)
+        elif part == "units":
+            _require(array.dtype == np.float64 and array.shape == (references,) and bool((array > 0).all()), name)
+        elif part == "calibrated":
+            _require(array.dtype == np.int64 and array.shape == (calibrated,), name)
+            _require(bool(((array >= 0) & (array < references)).all()), name)
         elif part.startswith("offsets_"):
             keys, values = (arrays[name.replace("offsets_", stem)] for stem in ("keys_", "values_"))
             _require(array.dtype == np.int64 and array.shape == (references + 1,), name)
