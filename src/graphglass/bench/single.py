@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.bench.cell_work import Job, Outcome, cell_jobs
-from graphglass.bench.datasets import Datasets
+from graphglass.bench.datasets import DOMAINS, Datasets
 from graphglass.bench.methods import KERNELS, TRAINING_FREE, Detector, factory
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import Splits, blind
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from graphglass.embedding.trained_encoder import TrainedEncoder
 
 SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
-PRESETS = {"glass-paper": "paper"}  # methods that read text
+PRESETS = ("glass-paper",)  # methods that read text
 SELECTION_STEP = 10  # epochs between two looks at the test set
 Ask = Callable[[Any, GraphSet], dict[str, NDArray[np.float64]]]
 
@@ -45,7 +46,7 @@ def single_jobs(
     def measure(method: str, cell: Cell) -> Outcome:
         return single_cell(datasets.get(str(cell["dataset"])), method, cell, splits, encoders)
 
-    return cell_jobs(methods, measure, dataset=names, seed=splits.seeds)
+    return named_domains(cell_jobs(methods, measure, dataset=names, seed=splits.seeds))
 
 
 def scoring_jobs(
@@ -61,10 +62,10 @@ def scoring_jobs(
             raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes glass-paper.")
 
     def measure(method: str, cell: Cell) -> Outcome:
-        graphs, detector = datasets.get(str(cell["dataset"])), factory(method)(int(cell["seed"]))
+        graphs, detector = datasets.get(str(cell["dataset"])), built(method, cell)
         return dataset_cell(graphs, detector, cell, splits, lambda one, queries: one.score_variants(queries), encoders)
 
-    return cell_jobs(methods, measure, dataset=names, seed=splits.seeds)
+    return named_domains(cell_jobs(methods, measure, dataset=names, seed=splits.seeds))
 
 
 def text_jobs(
@@ -81,16 +82,14 @@ def text_jobs(
             raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(PRESETS)}.")
 
     def measure(method: str, cell: Cell) -> Outcome:
-        from graphglass.detector import GLASS
-
         def codes_alone(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
             rules = fitted.score_variants(queries)
             return {rule: rules[rule] for rule in ("graph", "text")}
 
-        detector = GLASS(PRESETS[method], encoder=str(cell["encoder"]), random_state=int(cell["seed"]))
+        detector = built(method, cell, encoder=str(cell["encoder"]))
         return dataset_cell(datasets.get(str(cell["dataset"])), detector, cell, splits, codes_alone, encoders)
 
-    return cell_jobs(methods, measure, dataset=names, encoder=texts, seed=splits.seeds)
+    return named_domains(cell_jobs(methods, measure, dataset=names, encoder=texts, seed=splits.seeds))
 
 
 def selection_jobs(
@@ -106,7 +105,7 @@ def selection_jobs(
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs = datasets.get(str(cell["dataset"]))
-        detector: Any = factory(method)(int(cell["seed"]))
+        detector = built(method, cell)
         parts = splits.of(graphs, int(cell["seed"]))
         references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
         domain = prepare(references, detector.settings(), detector.domain)
@@ -114,8 +113,7 @@ def selection_jobs(
 
         def look(trained: TrainedEncoder) -> None:
             if (epoch := len(trained.history)) % SELECTION_STEP == 0:
-                fitted: Any = factory(method)(int(cell["seed"]))
-                fitted.fit(domain, trained=trained)
+                fitted = built(method, cell).fit(domain, trained=trained)
                 found[epoch] = evaluate(fitted.decision_function(queries), parts.anomalous)
 
         start = time.perf_counter()
@@ -126,7 +124,21 @@ def selection_jobs(
         variants = {"last epoch": metrics, "best test epoch": found[best]}
         return Outcome(cell, metrics, seconds, parts.counts | {"best_epoch": best}, parts.classes, variants)
 
-    return cell_jobs(methods, measure, {"selection": "test"}, dataset=names, seed=splits.seeds)
+    return named_domains(cell_jobs(methods, measure, {"selection": "test"}, dataset=names, seed=splits.seeds))
+
+
+def built(method: str, cell: Cell, **options: Any) -> Any:
+    """The method of a cell; the prompts of the paper preset name the domain of the dataset, as the paper's do."""
+    detector: Any = factory(method)(int(cell["seed"]))
+    if method in PRESETS:
+        detector.set_params(domain=DOMAINS.get(str(cell["dataset"]), "graph"), **options)
+    return detector
+
+
+def named_domains(jobs: Sequence[Job]) -> list[Job]:
+    """Jobs whose records say where the domain of the prompts comes from."""
+    said = {"domain": "of the dataset"}
+    return [replace(job, settings=job.settings | said) if job.method in PRESETS else job for job in jobs]
 
 
 def single_cell(
@@ -137,7 +149,7 @@ def single_cell(
     if method in TRAINING_FREE + KERNELS:  # compiled code is loaded outside the clock
         few = blind(graphs, splits.of(graphs, seed).references[:2])
         factory(method)(seed).fit(few).decision_function(few)
-    return dataset_cell(graphs, factory(method)(seed), cell, splits, encoders=encoders)
+    return dataset_cell(graphs, built(method, cell), cell, splits, encoders=encoders)
 
 
 def dataset_cell(
