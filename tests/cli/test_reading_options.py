@@ -19,7 +19,7 @@ def glass(*arguments):
 
 
 def described(*arguments):
-    result = glass("describe", *arguments, "--format", "json")
+    result = glass("describe", *arguments, "--json")
     assert result.exit_code == 0, (result.output, result.exception)
     return {row["id"]: row for row in map(json.loads, result.stdout.splitlines())}
 

@@ -293,7 +293,7 @@ def test_the_describe_command_equals_one_process_and_resumes(place, mutag, tmp_p
     assert "6 parts done (180 graphs" in result.output
     whole = tmp_path / "whole.parquet"
     write_parquet(mutag[:180].without_labels(), tmp_path / "all.parquet")
-    CliRunner().invoke(app, ["describe", str(tmp_path / "all.parquet"), "--format", "parquet", "-o", str(whole)])
+    CliRunner().invoke(app, ["describe", str(tmp_path / "all.parquet"), "-o", str(whole)])
     parts = [pq.read_table(tmp_path / "out" / f"part-{i}.parquet").replace_schema_metadata() for i in range(6)]
     assert pa.concat_tables(parts).equals(pq.read_table(whole))
     assert "6 already done" in CliRunner().invoke(app, command, catch_exceptions=False).output

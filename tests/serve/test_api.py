@@ -347,3 +347,9 @@ def test_a_summary_of_sketches_is_served_alone(tmp_path, ring, limits):
         assert facts["private"]
         assert facts["channels"] == ["labels", "shape", "size", "structure"]
         assert "public sketch" in facts["statement"]
+
+
+def test_values_of_the_caller_come_back_with_the_result(client, ring):
+    records = [{**ring(5, "five"), "columns": {"name": "A", "nested": {"no": 1}}}, ring(6, "six")]
+    rows = client.post("/v1/score", json={"graphs": records}).json()["results"]
+    assert [row["columns"] for row in rows] == [{"name": "A"}, {}]

@@ -20,6 +20,7 @@ COMMANDS = {
     "score": "Rank graphs against a model's normal references.",
     "explain": "Why one graph has its score.",
     "references": "List and change a model's normal graphs and known anomalies.",
+    "compare": "How two models rank the same graphs, and what moved.",
     "info": "The settings, references and calibration of a model.",
     "serve": "A model behind a REST API and an inspector page.",
     "watch": "Score graphs as they arrive, and report drift.",

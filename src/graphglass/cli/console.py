@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,36 @@ def literal_console(**settings: Any) -> Console:
             return super().render_str(harmless(text), **options)
 
     return Literal(markup=False, emoji=False, **settings)
+
+
+def print_line(text: str) -> None:
+    """Print one line with the same care as a table."""
+    literal_console().print(text, highlight=False)
+
+
+def print_table(title: str | None, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; columns whose cells are all numbers are aligned to the right."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    cells = [list(row) for row in rows]
+    table = Table(title=title, box=SIMPLE)
+    for place, heading in enumerate(headings):
+        numeric = all(_is_number(row[place]) for row in cells)
+        table.add_column(
+            "p-value" if heading == "p_value" else heading, justify="right" if numeric else "left", overflow="fold"
+        )
+    for row in cells:
+        table.add_row(*row)
+    literal_console().print(table)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.rstrip("%"))
+    except ValueError:
+        return text in ("", "-")
+    return True
 
 
 def harmless(text: str) -> str:

@@ -30,7 +30,7 @@ def demo(
 
     from graphglass.bench.protocols import split
     from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.rows import print_ranking, ranks_of, write_rows
+    from graphglass.cli.rows import ranking, show_ranking, write_rows
     from graphglass.detector.glass import GLASS
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.report.page import write_report
@@ -50,18 +50,11 @@ def demo(
         counts = f"{len(parts.references)} normal molecules, {len(parts.test)} held out"
         typer.echo(f"split {seed + 1} of {seeds}: {counts}, AUROC {areas[-1]:.3f}")
         if seed == 0:
-            p_values = conformal_p_values(scores, detector.decision_scores_)
-            columns = {
-                "id": held_out.ids,
-                "score": scores,
-                "p_value": p_values,
-                "flagged": p_values <= 0.05,
-                "rank": ranks_of(scores),
-            }
+            columns = ranking(held_out, scores, conformal_p_values(scores, detector.decision_scores_))
             detector.save(output / "model")
             write_rows(columns, output / "scores.csv")
             write_report(detector, held_out, output / "report.html")
-            print_ranking(columns, top=10)
+            show_ranking(columns, None, top=10)
             if find_spec("torch") is not None:
                 trained = GLASS("paper", domain="mol").fit(molecules[parts.references].without_labels())
                 paper = float(roc_auc_score(parts.anomalous, trained.decision_function(held_out)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS
-from graphglass.cli.option_groups import QUIET
+from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous
+from graphglass.cli.option_groups import QUIET, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
 
@@ -27,6 +29,8 @@ def fit(
     output: Annotated[Path, typer.Option("-o", "--output", help="Directory the model is written to.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is already there.")] = False,
     anomalies: Annotated[Path | None, typer.Option(help="Known anomalies: graphs near them rank higher.")] = None,
+    label_column: LABEL_COLUMN = None,
+    normal: NORMAL = None,
     preset: Annotated[str, typer.Option(help="default, or paper for the published recipe.")] = "default",
     encoder: Annotated[str | None, _paper("Text encoder; `glass encoders` lists them.")] = None,
     domain: Annotated[str, _paper("Named in the prompts: mol, protein, social or your own.")] = "graph",
@@ -42,6 +46,8 @@ def fit(
 ) -> None:
     """Fit a detector on normal graphs and save a model that ranks any graph against them.
 
+    From a labelled file, --label-column and --normal choose the normal graphs.
+
     The default preset trains nothing. With --preset paper, Ctrl-C leaves a checkpoint beside the model; the same
     command with --resume continues from it.
     """
@@ -52,11 +58,13 @@ def fit(
     refuse_unless_writable(output)
     if (output / "manifest.json").exists() and not force:
         raise InputError(f"{output} already holds a model. Add --force to replace it, or name another directory.")
-    if len(normals) > 1 and cluster is None:
-        raise InputError("Several files need --cluster local; without it, name one file.")
     reading.refuse_nodes_beside("--anomalies", anomalies)
-    if cluster is not None:
+    if cluster is None:
+        path = only_file(normals)
+    else:
         reading.refuse_beside_cluster()
+        if label_column or normal:
+            raise InputError("--label-column and --normal do not work with --cluster. Split the file first.")
     checkpoint = output.with_name(output.name + ".checkpoint")
     detector = GLASS(
         preset, encoder=encoder, domain=domain, epochs=epochs, device=device, random_state=seed, verbose=not quiet
@@ -65,15 +73,17 @@ def fit(
     options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume}
     try:
         if cluster is None:
-            detector.fit(reading.read(normals[0]), anomalies=known, **options)
+            graphs = reading.read(path, label_column=label_column)
+            if normal is not None or label_column is not None:
+                graphs = graphs[~anomalous(graphs, normal, path)]
+            detector.fit(graphs.without_labels(), anomalies=known, **options)
         else:
             from graphglass.cluster import connect, fit_parts
 
-            def complain(text: str) -> None:
-                typer.echo(text, err=True)
-
             with connect(cluster, workers) as client:
-                fit_parts(client, detector, normals, strict=reading.strict, complain=complain, **options)
+                fit_parts(
+                    client, detector, normals, strict=reading.strict, complain=partial(typer.echo, err=True), **options
+                )
             if known is not None:
                 detector.add_anomalies(known)
     except KeyboardInterrupt:

@@ -1,19 +1,39 @@
-"""glass info: what a model is made of."""
+"""glass info: what a model is made of, and what its numbers mean."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphglass.cli.option_groups import JSON, MODEL
 
 if TYPE_CHECKING:
-    from graphglass.detector.reference_scorer import ReferenceScorer
+    from graphglass.detector.glass import GLASS
 
 app = typer.Typer()
+MEANINGS = {
+    "preset": "default compares through channels; paper is the published method",
+    "channels": "the ways in which graphs are compared; those without data are left out",
+    "references": "normal graphs that scores are measured against",
+    "known anomalies": "graphs near one of them score higher",
+    "index": "how neighbours are searched among very many references",
+    "sample": "what is computed from a part of the references",
+    "reference nodes": "in all references together",
+    "reference edges": "in all references together",
+    "threshold": "`predict` flags scores above it; the share `contamination` of the references lies above it",
+    "smallest p-value": "1 / (references + 1): no graph can have a lower one",
+    "scorer": "how the paper's codes are weighted",
+    "domain": "named in the prompts",
+    "text encoder": "reads the descriptions of graphs",
+    "slices": "prefix sizes of the codes",
+    "made from": "graphs the encoders were trained on",
+    "epochs": "passes over those graphs; the last one is used",
+    "final loss": "alignment with the text anchors, lower is closer; it does not measure detection",
+    "encoder fingerprint": "two models with the same one give comparable codes",
+}
 
 
 @app.command()
@@ -22,31 +42,41 @@ def info(
     as_json: JSON = False,
     plot: Annotated[Path | None, typer.Option(help="Write the training's loss curve to this SVG file.")] = None,
 ) -> None:
-    """Print a model's settings, encoders, references and calibration."""
+    """Print a model's settings, encoders, references and calibration, and what each number means."""
+    from graphglass.cli.console import print_table
     from graphglass.detector.glass import GLASS
 
     detector = GLASS.load(model)
-    embedder = detector.embedder_
-    history = () if embedder is None else embedder.graph.history.loss
+    history = () if detector.embedder_ is None else detector.embedder_.graph.history.loss
     if plot is not None:
         from graphglass.report.charts import standalone_loss_curve
         from graphglass.storage.output_file import refuse_unless_writable, write_file
 
         refuse_unless_writable(plot, (".svg",))
         write_file(plot, standalone_loss_curve(history).encode())
-    references, settings = detector.references_.graphs, detector.settings()
+    facts = model_facts(detector)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+    else:
+        print_table(None, ("", "value", "meaning"), [(name, f"{facts[name]}", MEANINGS[name]) for name in facts])
+
+
+def model_facts(detector: GLASS) -> dict[str, Any]:
+    """Everything that `glass info` prints, by name; each name has an entry in :data:`MEANINGS`."""
+    references, settings, embedder = detector.references_.graphs, detector.settings(), detector.embedder_
     facts = {
         "preset": detector.preset,
         "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
         "references": detector.scorer_.reference_count,
         "known anomalies": 0 if detector.anomalies_ is None else len(detector.anomalies_),
-        **index_facts(detector.scorer_),
+        **_approximations(detector),
         "reference nodes": references.node_count,
         "reference edges": references.edge_count,
         "threshold": round(detector.threshold_, 6),
         "smallest p-value": round(1 / (len(references) + 1), 6),
     }
     if embedder is not None and settings is not None:
+        history = embedder.graph.history.loss
         facts |= {
             "scorer": settings.scorer,
             "domain": embedder.domain,
@@ -57,20 +87,15 @@ def info(
             "final loss": round(history[-1], 6) if history else None,
             "encoder fingerprint": detector.encoder_fingerprint(),
         }
-    if as_json:
-        typer.echo(json.dumps(facts, indent=2))
-        return
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        typer.echo(f"{name:<{width}}  {value}")
+    return facts
 
 
-def index_facts(scorer: ReferenceScorer) -> dict[str, str]:
+def _approximations(detector: GLASS) -> dict[str, str]:
     """What is approximate in a model of very many references; nothing otherwise."""
+    scorer = detector.scorer_
     if scorer.large is None:
         return {}
     kept = len(scorer.reference_scores)
-    sample = f"{kept} references stand for all in the other channels, the weights, calibration and explanations"
     if not scorer.large.indexes:
         return {"sample": f"{kept} of {scorer.large.count} references, drawn once, stand for all"}
     recalls = [index.recall for index in scorer.large.indexes.values()]
@@ -79,5 +104,5 @@ def index_facts(scorer: ReferenceScorer) -> dict[str, str]:
     found = "exact" if first.kind == "flat" else f"recall@{k} {min(recalls):.3f} to {max(recalls):.3f} by code"
     return {
         "index": f"{first.kind}, {found}; spherical channels search all references",
-        "sample": sample,
+        "sample": f"{kept} references stand for all in the other channels, the weights, calibration and explanations",
     }

@@ -24,12 +24,22 @@ def existing_model(model: str | Path | None) -> Any:
 
 MODEL = Annotated[str, typer.Argument(help="A directory `glass fit` wrote, or its URL.", callback=existing_model)]
 LOCAL_MODEL = Annotated[Path, typer.Argument(help="A directory `glass fit` wrote.", callback=existing_model)]
+KEEP = Annotated[
+    str | None, typer.Option("--keep", help="Columns of the input to carry along, such as name,smiles; or all.")
+]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Report no progress.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 ALPHA = Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")]
 SOURCE_PRIOR = Annotated[
     bool, typer.Option("--source-prior", help="With --summary: shrink it toward its public source mean.")
 ]
+
+
+def only_file(paths: list[Path]) -> Path:
+    """The one input of a command that runs here and not on a cluster."""
+    if len(paths) > 1:
+        raise InputError("Several files need --cluster local; without it, name one file.")
+    return paths[0]
 
 
 def takes(name: str, group: type, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.option_groups import SOURCE_PRIOR
+from graphglass.cli.option_groups import KEEP, SOURCE_PRIOR
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
-    from graphglass.graphs.graph_set import GraphSet
     from graphglass.privacy.private_summary import PrivateSummary
     from graphglass.privacy.release.ledger import Ledger
-    from graphglass.privacy.summary_detector import SummaryDetector
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -235,30 +233,23 @@ def score(
         Path | None, typer.Option(help="The model the summary was released with; a summary of sketches needs none.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV, JSON Lines or Parquet file.")] = None,
+    keep: KEEP = None,
     top: Annotated[int, typer.Option(min=1, help="Rows to print without --output.")] = 20,
     source_prior: SOURCE_PRIOR = False,
     *,
     reading: Reading,
 ) -> None:
-    """Rank graphs by a summary. A summary of sketches needs no model."""
+    """Rank graphs by a summary. A summary of sketches needs no model.
+
+    There are no p-values: they would need the private references.
+    """
+    from graphglass.cli.rows import ranking, show_ranking
     from graphglass.privacy.summary_detector import SummaryDetector
 
     loaded = _load(summary)
     detector = SummaryDetector.of(loaded, None if model is None else _model(model), source_prior=source_prior)
-    rank_by_summary(detector, reading.read(graphs), output, top)
-
-
-def rank_by_summary(detector: SummaryDetector, graphs: GraphSet, output: Path | None, top: int) -> None:
-    """Write or print scores and ranks; p-values would need the private references."""
-    from graphglass.cli.rows import print_ranking, ranks_of, write_rows
-
-    scores = detector.decision_function(graphs)
-    columns = {"id": graphs.ids, "score": scores, "rank": ranks_of(scores)}
-    if output is not None:
-        write_rows(columns, output)
-        typer.echo(f"Wrote {counted(len(graphs), 'score')} to {output}.")
-    else:
-        print_ranking(columns, top)
+    read = reading.read(graphs, keep=keep)
+    show_ranking(ranking(read, detector.decision_function(read)), output, top)
 
 
 @app.command()

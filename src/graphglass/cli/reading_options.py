@@ -44,8 +44,17 @@ class Reading:
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
     all_rejects: Annotated[bool, _flag("--all-rejects", "List every skipped record, not the first five.")] = False
 
-    def read(self, path: Path) -> "GraphSet":
-        """Read graphs and print to standard error what was skipped and what was repaired."""
+    def read(self, path: Path, *, keep: str | None = None, label_column: str | None = None) -> "GraphSet":
+        """Read graphs and print to standard error what was skipped and what was repaired.
+
+        Parameters
+        ----------
+        path : Path
+        keep : str, optional
+            Columns to carry along, separated by commas, or ``all``.
+        label_column : str, optional
+            The column with the class of a graph.
+        """
         from graphglass.graphs.read import read_report
 
         settings: dict[str, Any] = {
@@ -53,6 +62,8 @@ class Reading:
         }
         rules = [rule.rpartition("=") for rule in self.merge or []]
         settings["merge"] = {name: rule for name, _, rule in rules} or None
+        settings["keep"] = [name.strip() for name in keep.split(",")] if keep and keep != "all" else keep
+        settings["label_column"] = label_column
         result = read_report(path, **settings)
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):

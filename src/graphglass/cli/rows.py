@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.cli.console import print_line, print_table
 from graphglass.storage.output_file import refuse_unless_writable, write_file
 from graphglass.storage.table_cells import defused
 from graphglass.wording import counted
+
+if TYPE_CHECKING:
+    from graphglass.graphs.graph_set import GraphSet
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
 
@@ -47,30 +51,37 @@ def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
     return content
 
 
-def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """1 for the most abnormal graph; equal scores rank in input order."""
+def ranking(
+    graphs: GraphSet, scores: NDArray[np.float64], p_values: NDArray[np.float64] | None = None, alpha: float = 0.05
+) -> dict[str, Any]:
+    """The columns of a ranking: id, score, p-value and flag if there are p-values, rank, the user's own columns."""
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return ranks
+    columns: dict[str, Any] = {"id": graphs.ids, "score": scores}
+    if p_values is not None:
+        columns |= {"p_value": p_values, "flagged": p_values <= alpha}
+    columns["rank"] = ranks
+    return columns | {name if name not in columns else f"input_{name}": own for name, own in graphs.columns.items()}
 
 
-def print_ranking(columns: Mapping[str, Any], top: int) -> None:
-    """Print the ``top`` most abnormal graphs, and how many there are in all."""
-    from rich.table import Table
-
-    from graphglass.cli.console import literal_console
-
-    calibrated = "p_value" in columns
-    table = Table(title="Most abnormal first")
-    for heading in ("rank", "id", "score", *(("p-value", "flagged") if calibrated else ())):
-        table.add_column(heading, justify="left" if heading == "id" else "right", overflow="fold")
-    for row in np.argsort(columns["rank"])[:top]:
-        cells = [str(columns["rank"][row]), columns["id"][row], f"{columns['score'][row]:.4f}"]
-        if calibrated:
-            cells += [f"{columns['p_value'][row]:.4f}", "yes" if columns["flagged"][row] else ""]
-        table.add_row(*cells)
-    console = literal_console()
-    console.print(table)
+def show_ranking(columns: Mapping[str, Any], output: Path | None, top: int) -> None:
+    """Write a ranking to a file, or print its ``top`` most abnormal graphs."""
+    flagged = f"; {int(np.sum(columns['flagged']))} flagged" if "flagged" in columns else ""
     count = len(columns["id"])
-    flagged = f", {int(np.sum(columns['flagged']))} flagged" if calibrated else ""
-    console.print(f"{counted(count, 'graph')}{flagged}." + (f" {count - top} not shown." if count > top else ""))
+    if output is not None:
+        write_rows(columns, output)
+        print_line(f"Wrote {counted(count, 'score')} to {output}{flagged}.")
+        return
+    first = ("rank", "id", "score", *(("p_value", "flagged") if flagged else ()))
+    order = [*first, *(name for name in columns if name not in first)]
+    rows = [[_cell(columns[name][row]) for name in order] for row in np.argsort(columns["rank"])[:top]]
+    print_table("Most abnormal first", order, rows)
+    print_line(f"{counted(count, 'graph')}{flagged}." + (f" {count - top} not shown." if count > top else ""))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else ""
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

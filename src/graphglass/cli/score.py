@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
-from graphglass.cli.option_groups import ALPHA, MODEL, QUIET, SOURCE_PRIOR
+from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, left_out_scores, print_auroc
+from graphglass.cli.option_groups import ALPHA, KEEP, MODEL, QUIET, SOURCE_PRIOR, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer()
 
@@ -24,13 +22,14 @@ app = typer.Typer()
 def score(
     model: MODEL,
     queries: Annotated[list[Path], typer.Argument(help="Graphs to rank; several files with --cluster.")],
-    references: Annotated[
-        Path | None, typer.Option(help="Score against these normal graphs instead; nothing is retrained.")
-    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="scores.csv, .parquet or .jsonl; a directory with --cluster.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
+    keep: KEEP = None,
+    references: Annotated[
+        Path | None, typer.Option(help="Score against these normal graphs instead; nothing is retrained.")
+    ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Score against this private summary instead of the references.")
     ] = None,
@@ -38,6 +37,8 @@ def score(
     zero_shot: Annotated[
         bool, typer.Option("--zero-shot", help="Queries of another domain: compare by structure alone.")
     ] = False,
+    label_column: LABEL_COLUMN = None,
+    normal: NORMAL = None,
     alpha: ALPHA = 0.05,
     top: Annotated[int, typer.Option(min=0, help="Rows of the ranking to print.")] = 20,
     cluster: CLUSTER = None,
@@ -48,31 +49,31 @@ def score(
 ) -> None:
     """Rank graphs: score, conformal p-value and flag, the most abnormal first.
 
-    Rows of the output file are in the order of the input.
+    Rows of the output file are in the order of the input. With --label-column and --normal, the AUROC is printed.
     """
     from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.rows import SUFFIXES, print_ranking, ranks_of, write_rows
-    from graphglass.cluster.jobs import score_parts
+    from graphglass.cli.rows import SUFFIXES, ranking, show_ranking
     from graphglass.detector.glass import GLASS
     from graphglass.errors import InputError
     from graphglass.storage.output_file import refuse_unless_writable
 
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
     if cluster is not None:
-        if chosen or zero_shot or report is not None or output is None:
+        if chosen or zero_shot or report or keep or label_column or normal or output is None:
             raise InputError(
                 "--cluster scores against the model's own references: name a directory with -o, and leave out "
-                "--references, --summary, --zero-shot and --report."
+                "--references, --summary, --zero-shot, --report, --keep, --label-column and --normal."
             )
         reading.refuse_beside_cluster()
 
         def work(client: Any) -> Any:
+            from graphglass.cluster.jobs import score_parts
+
             return score_parts(client, model, queries, output, strict=reading.strict, progress=not quiet)
 
         run_parts(cluster, workers, "score", work)
         return
-    if len(queries) > 1:
-        raise InputError("Several files need --cluster local; without it, name one file.")
+    path = only_file(queries)
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("Use one of --references, --summary and --zero-shot; --report does not work with --summary.")
     reading.refuse_nodes_beside("--references", references)
@@ -86,26 +87,30 @@ def score(
         detector = detector.with_references(reading.read(references))
     elif zero_shot:
         detector = detector.for_any_domain()
-    graphs = reading.read(queries[0])
+    graphs = reading.read(path, keep=keep, label_column=label_column)
+    truth = None if normal is None and label_column is None else anomalous(graphs, normal, path)
+    graphs = graphs.without_labels()
     if summary is not None:
-        from graphglass.cli.private import rank_by_summary
         from graphglass.privacy.private_summary import PrivateSummary
         from graphglass.privacy.summary_detector import SummaryDetector
 
         private = SummaryDetector.of(PrivateSummary.load(summary), detector, source_prior=source_prior)
-        rank_by_summary(private, graphs, output, top)
+        scores = private.decision_function(graphs)
+        show_ranking(ranking(graphs, scores), output, top)
+        print_auroc(truth, scores)
         return
     if warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
         typer.echo(warning, err=True)
     scores = detector.decision_function(graphs)
-    p_values = conformal_p_values(scores, detector.decision_scores_)
-    flags = p_values <= alpha
-    columns = {"id": graphs.ids, "score": scores, "p_value": p_values, "flagged": flags, "rank": ranks_of(scores)}
-    if output is not None:
-        write_rows(columns, output)
-        typer.echo(f"Wrote {counted(len(graphs), 'score')} to {output}; {int(flags.sum())} flagged at alpha {alpha:g}.")
-    else:
-        print_ranking(columns, top)
+    show_ranking(ranking(graphs, scores, conformal_p_values(scores, detector.decision_scores_), alpha), output, top)
+    fair_scores, own = left_out_scores(detector, graphs, scores)
+    if own:
+        typer.echo(
+            f"{own} of {counted(len(graphs), 'query', 'queries')} are references of this model, so they score too low; "
+            f"`glass references {model} list` prints their leave-one-out scores",
+            err=True,
+        )
+    print_auroc(truth, fair_scores)
     if report is not None:
         from graphglass.report.page import write_report
 

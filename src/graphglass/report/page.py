@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,7 @@ def _ranking(
     order: NDArray[np.int64],
 ) -> str:
     rows = []
+    heads = (*_HEADS, *(("own", escape(defused(name))) for name in graphs.columns))
     for rank, i in enumerate(order[:_MOST_ROWS], start=1):
         rows.append("<tr>")
         name = escape(defused(graphs.ids[i]))
@@ -109,15 +111,22 @@ def _ranking(
             (int(flagged[i]), '<span class="flag">flagged</span>' if flagged[i] else ""),
             (graphs.sizes[i], f"{graphs.sizes[i]}"),
             (graphs.edge_counts[i], f"{graphs.edge_counts[i]}"),
+            *(_own_cell(values[i]) for values in graphs.columns.values()),
         )
-        for (kind, _), (value, text) in zip(_HEADS, cells, strict=True):
+        for (kind, _), (value, text) in zip(heads, cells, strict=True):
             sorted_by = "" if value is None else f' data-value="{value}"'
             rows.append(f'<td class="{kind}"{sorted_by}>{text}</td>')
         rows.append("</tr>")
-    heads = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in _HEADS)
+    titles = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in heads)
     rest = f"<p>{len(order) - _MOST_ROWS} more are not shown.</p>" if len(order) > _MOST_ROWS else ""
-    table = f'<table class="sortable"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    table = f'<table class="sortable"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return f'<div class="card scroll" tabindex="0" role="region" aria-labelledby="ranking">{table}</div>{rest}'
+
+
+def _own_cell(value: Any) -> tuple[float | None, str]:
+    """A value of the user's own columns: the number it is sorted by, if it is one, and its text."""
+    number = float(value) if isinstance(value, int | float | np.number) else None
+    return number, "" if value is None else escape(defused(str(value)))
 
 
 def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:

@@ -15,7 +15,7 @@ from graphglass.errors import InputError
 from graphglass.graphs.drawing import draw_graph
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
-from graphglass.serve.request_graphs import item_names, read_items, rejections, request_items
+from graphglass.serve.request_graphs import Item, item_names, own_values, read_items, rejections, request_items
 from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service, Source
 
@@ -45,7 +45,7 @@ def score_requests(
         if found:
             answers.append(
                 schemas.ScoreAnswer.model_construct(
-                    results=_results(found, names, request.alpha), rejected=refused, model=service.digest
+                    results=_results(found, part, names, request.alpha), rejected=refused, model=service.digest
                 )
             )
         else:
@@ -129,7 +129,7 @@ def _scores_by_place(service: Service, sets: Sequence[GraphSet]) -> dict[int, tu
 
 
 def _results(
-    found: dict[int, tuple[float, float | None, int, int]], names: Sequence[str], alpha: float
+    found: dict[int, tuple[float, float | None, int, int]], items: Sequence[Item], names: Sequence[str], alpha: float
 ) -> list[schemas.Scored]:
     ranks = {place: rank for rank, place in enumerate(sorted(found, key=lambda place: -found[place][0]), start=1)}
     return [
@@ -141,6 +141,7 @@ def _results(
             flagged=None if p_value is None else bool(p_value <= alpha),
             nodes=nodes,
             edges=edges,
+            columns=own_values(items[place]),
         )
         for place, (score, p_value, nodes, edges) in sorted(found.items())
     ]

@@ -22,6 +22,14 @@ def request_items(request: schemas.Graphs) -> list[Item]:
     return [*request.graphs, *molecules]
 
 
+def own_values(item: Item) -> dict[str, Any]:
+    """The caller's own values of a record: single values by name."""
+    values = item.get("columns")
+    if not isinstance(values, dict):
+        return {}
+    return {str(name): value for name, value in values.items() if value is None or isinstance(value, str | int | float)}
+
+
 def request_size(request: schemas.Graphs) -> int:
     """Records of a request, readable or not."""
     return len(request.graphs) + len(request.smiles)

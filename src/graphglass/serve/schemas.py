@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 LONGEST_TEXT = 4000
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+OWN_COLUMNS = "Values of your own, such as a name: returned with the result, never scored."
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -20,6 +21,7 @@ class Molecule(_Strict):
 
     smiles: Text
     id: Name | None = None
+    columns: dict[Name, Text | float | bool | None] = Field(default={}, description=OWN_COLUMNS)
 
 
 class Graphs(_Strict):
@@ -54,6 +56,7 @@ class Scored(BaseModel):
     flagged: bool | None = None
     nodes: int
     edges: int
+    columns: dict[str, Any] = Field(default={}, description=OWN_COLUMNS)
 
 
 class ScoreAnswer(BaseModel):

@@ -1,0 +1,117 @@
+"""glass compare: how two models rank the same graphs, which graphs move most, and why."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, left_out_scores
+from graphglass.cli.option_groups import ALPHA, JSON, MODEL, QUIET
+from graphglass.cli.reading_options import Reading, reads_graphs
+from graphglass.wording import counted
+
+if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
+    from graphglass.graphs.graph_set import GraphSet
+
+app = typer.Typer()
+
+
+@app.command()
+@reads_graphs
+def compare(
+    model_a: MODEL,
+    model_b: MODEL,
+    graphs: Annotated[Path, typer.Argument(help="Graphs that both models rank.")],
+    label_column: LABEL_COLUMN = None,
+    normal: NORMAL = None,
+    alpha: ALPHA = 0.05,
+    top: Annotated[int, typer.Option(min=0, help="Graphs that moved most to list.")] = 10,
+    as_json: JSON = False,
+    quiet: QUIET = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Compare two models: rank correlation, changed flags, and the graphs whose rank moved most, with the reason.
+
+    The reason is how much more or less each family of channels adds to the score. References of a model enter by
+    their leave-one-out scores. With --label-column and --normal, the AUROC of both models is printed as well.
+    """
+    from graphglass.cli.console import print_line, print_table
+    from graphglass.detector.glass import GLASS
+
+    detectors = [GLASS.load(model_a), GLASS.load(model_b)]
+    read = reading.read(graphs, label_column=label_column)
+    truth = None if normal is None and label_column is None else anomalous(read, normal, graphs)
+    for detector in detectors:
+        detector.verbose = not quiet
+    found = comparison(detectors[0], detectors[1], read.without_labels(), alpha, top)
+    if truth is not None and truth.any() and not truth.all():
+        from sklearn.metrics import roc_auc_score
+
+        found["auroc"] = [float(roc_auc_score(truth, found["scores"][side])) for side in (0, 1)]
+    scores = found.pop("scores")
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    print_line(f"{counted(len(scores[0]), 'graph')}, rank correlation (Spearman) {found['spearman']:.4f}.")
+    print_line(
+        f"Flagged at {alpha:g}: {found['flagged'][0]} by A, {found['flagged'][1]} by B, {found['both']} by both."
+    )
+    if "auroc" in found:
+        print_line(f"AUROC: A {found['auroc'][0]:.4f}, B {found['auroc'][1]:.4f}.")
+    rows = [(move["id"], str(move["rank_a"]), str(move["rank_b"]), move["why"]) for move in found["moved"]]
+    if rows:
+        print_table("Moved most", ("id", "rank by A", "rank by B", "change of the score by family"), rows)
+
+
+def comparison(first: GLASS, second: GLASS, graphs: GraphSet, alpha: float, top: int) -> dict[str, Any]:
+    """Two rankings of the same graphs side by side.
+
+    Returns
+    -------
+    dict
+        ``spearman``; ``flagged`` by each and by ``both``; ``moved``, the graphs whose rank changed most; ``scores``.
+    """
+    from scipy.stats import rankdata, spearmanr
+
+    from graphglass.channels.calibration import conformal_p_values
+
+    pair = (first, second)
+    scores = [left_out_scores(detector, graphs, detector.decision_function(graphs))[0] for detector in pair]
+    flags = [conformal_p_values(scores[i], pair[i].decision_scores_) <= alpha for i in (0, 1)]
+    ranks = [rankdata(-values, method="ordinal") for values in scores]
+    moved = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:top]
+    moved = moved[ranks[0][moved] != ranks[1][moved]]
+    return {
+        "spearman": float(spearmanr(*scores).statistic) if len(graphs) > 1 else 1.0,
+        "flagged": [int(flag.sum()) for flag in flags],
+        "both": int((flags[0] & flags[1]).sum()),
+        "moved": [
+            {
+                "id": graphs.ids[i],
+                "rank_a": int(ranks[0][i]),
+                "rank_b": int(ranks[1][i]),
+                "score_a": float(scores[0][i]),
+                "score_b": float(scores[1][i]),
+                "why": _reason(first, second, graphs[int(i)]),
+            }
+            for i in moved
+        ],
+        "scores": scores,
+    }
+
+
+def _reason(first: GLASS, second: GLASS, graph: GraphSet) -> str:
+    """The families whose contribution to the score changed most."""
+    change: dict[str, float] = defaultdict(float)
+    for detector, sign in ((first, -1), (second, 1)):
+        for name, value in detector.explain(graph, neighbours=0, nodes=False).contributions.items():
+            change[name.partition(":")[0]] += sign * value
+    largest = sorted(change, key=lambda name: (-abs(change[name]), name))[:3]
+    return ", ".join(f"{name} {change[name]:+.2f}" for name in largest)

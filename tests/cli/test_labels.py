@@ -1,0 +1,109 @@
+"""One labelled file: its own columns and classes go in, a ranking with them and an AUROC come out."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from typer.testing import CliRunner
+
+from graphglass import GLASS, read_graphs
+from graphglass.cli.app import app
+from graphglass.cli.labels import left_out_scores
+
+CHAINS = [("C" * size + end, "chain", f"n{size}{end}") for size in range(2, 9) for end in ("O", "N", "")]
+RINGS = [("c1ccccc1" + end, "ring", f"r{end}") for end in ("Br", "Cl", "F", "I", "CBr")]
+
+
+def glass(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(item) for item in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("labelled")
+    rows = [f"{name},{smiles},{kind}" for smiles, kind, name in (*CHAINS, *RINGS)]
+    (folder / "all.csv").write_text("\n".join(["compound,smiles,kind", *rows]) + "\n")
+    glass("fit", folder / "all.csv", "--label-column", "kind", "--normal", "chain", "-o", folder / "model", "-q")
+    return folder
+
+
+def test_fit_takes_the_normal_class_alone(place):
+    references = GLASS.load(place / "model").references_.graphs
+    assert len(references) == len(CHAINS)
+    assert references.labels is None
+
+
+def test_score_carries_columns_and_prints_the_auroc_of_left_out_references(place):
+    output = place / "ranked.csv"
+    arguments = ("--label-column", "kind", "--normal", "chain", "--keep", "compound,SMILES", "-o", output, "-q")
+    result = glass("score", place / "model", place / "all.csv", *arguments)
+    rows = list(csv.DictReader(output.read_text().splitlines()))
+    assert [row["compound"] for row in rows] == [name for *_, name in (*CHAINS, *RINGS)]
+    assert rows[0]["smiles"] == "CCO"
+    assert f"{len(CHAINS)} of {len(rows)} queries are references" in result.output
+    detector, graphs = GLASS.load(place / "model"), read_graphs(place / "all.csv")
+    scores, own = left_out_scores(detector, graphs, detector.decision_function(graphs))
+    assert own == len(CHAINS)
+    assert np.array_equal(scores[: len(CHAINS)], detector.decision_scores_)
+    truth = [False] * len(CHAINS) + [True] * len(RINGS)
+    assert f"AUROC {roc_auc_score(truth, scores):.4f} (21 normal graphs, 5 anomalies)" in result.output
+
+
+def test_the_ranking_on_the_screen_and_the_report_show_own_columns(place):
+    shown = glass("score", place / "model", place / "all.csv", "--keep", "compound", "--top", 1, "-q").output
+    assert "compound" in shown
+    glass("score", place / "model", place / "all.csv", "--keep", "all", "--report", place / "r.html", "-q")
+    page = (place / "r.html").read_text()
+    assert '<th scope="col" class="own">compound</th>' in page
+    assert ">rCBr</td>" in page
+
+
+def test_a_column_with_the_name_of_a_result_keeps_both(place):
+    path = place / "clash.csv"
+    path.write_text("smiles,score\nCCO,high\nCCN,low\n")
+    glass("score", place / "model", path, "--keep", "all", "-o", place / "clash-scores.csv", "-q")
+    row = next(csv.DictReader((place / "clash-scores.csv").read_text().splitlines()))
+    assert float(row["score"]) < 10
+    assert row["input_score"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--normal", "square"), "No graph in"),
+        (("--label-column", "kind"), "--label-column needs --normal"),
+        (("--label-column", "nothing", "--normal", "chain"), "nothing"),
+        (("--keep", "nothing"), "no column 'nothing'"),
+    ],
+)
+def test_wrong_names_are_refused(place, arguments, message):
+    given = (
+        arguments if "--label-column" in arguments or "--keep" in arguments else ("--label-column", "kind", *arguments)
+    )
+    result = CliRunner().invoke(app, ["score", str(place / "model"), str(place / "all.csv"), *given])
+    assert result.exit_code != 0
+    assert message in f"{result.exception}"
+
+
+def test_compare_names_who_moved_and_why(place):
+    glass("fit", place / "all.csv", "--label-column", "kind", "--normal", "ring", "-o", place / "rings", "-q")
+    arguments = ("compare", place / "model", place / "rings", place / "all.csv", "--label-column", "kind", "--normal")
+    found = json.loads(glass(*arguments, "chain", "--json", "-q").output)
+    detectors = [GLASS.load(place / name) for name in ("model", "rings")]
+    graphs = read_graphs(place / "all.csv")
+    scores = [left_out_scores(item, graphs, item.decision_function(graphs))[0] for item in detectors]
+    assert found["auroc"][0] > 0.9 > 0.1 > found["auroc"][1]
+    assert found["spearman"] < 0
+    first = found["moved"][0]
+    place_of = graphs.ids.index(first["id"])
+    assert first["score_b"] == pytest.approx(scores[1][place_of])
+    assert abs(first["rank_a"] - first["rank_b"]) >= max(abs(m["rank_a"] - m["rank_b"]) for m in found["moved"])
+    assert "patterns" in first["why"]
+    assert "rank correlation" in glass(*arguments, "chain", "-q").output
+    same = json.loads(glass("compare", place / "model", place / "model", place / "all.csv", "--json", "-q").output)
+    assert same["spearman"] == pytest.approx(1)
+    assert same["moved"] == []
