@@ -66,10 +66,20 @@ class SourceEncoders:
         domains = prepare(graphs, settings, detector.domain)
         return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains, on_epoch))
 
-    def fit_encoder(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
-        """``detector.fit_encoder(sources)`` in the same way."""
-        trained = self._kept(detector, identity(detector, sources), dict(sources))
-        return detector.fit_encoder(dict(sources), trained=trained)
+    def fit_encoder(
+        self, detector: GLASS, sources: Mapping[str, GraphSet], *, instruction: str = "phase-aware"
+    ) -> GLASS:
+        """``detector.fit_encoder(sources)`` in the same way; prompts are read and will be read with `instruction`."""
+        from graphglass.embedding.prompt.graphdp import PromptContext
+
+        settings = detector.settings()
+        assert settings is not None
+        context = PromptContext(detector.domain, instruction=instruction)
+        domains = prepare(dict(sources), settings, context)
+        key = identity(detector, sources) | {"instruction": instruction}
+        fitted = detector.fit_encoder(domains, trained=self._kept(detector, key, domains))
+        fitted.embedder_ = fitted._embedder().in_regime(context.phase, instruction=instruction)
+        return fitted
 
     def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
         """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
@@ -161,6 +171,7 @@ def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
     settings = configuration(detector)
     return {
         "code": fingerprint("glass-paper"),
+        "instruction": "phase-aware",
         "training": {name: settings[name] for name in _TRAINING},
         "text": load_encoder(settings["encoder"]).fingerprint.digest,
         "seed": detector.random_state,

@@ -17,11 +17,14 @@ from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
     from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.prompt.graphdp import PromptContext
     from graphglass.embedding.trained_encoder import TrainedEncoder
     from graphglass.embedding.training.trainer import Domain
 
 
-def prepare(graphs: Any, settings: PaperSettings, domain: str, *, progress: bool = False) -> Domain | dict[str, Domain]:
+def prepare(
+    graphs: Any, settings: PaperSettings, domain: str | PromptContext, *, progress: bool = False
+) -> Domain | dict[str, Domain]:
     """Structure and text anchors of normal graphs, or of every domain of a mapping."""
     if find_spec("torch") is None:
         raise MissingExtraError("preset='paper'", "paper")
