@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graphglass import read_graphs
+from graphglass import GLASS, read_graphs, write_json_lines, write_parquet
+from graphglass.errors import GraphError
 from graphglass.graphs.chemistry import DESCRIPTORS, NO_ENVIRONMENT, descriptors
-from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.readers.json_lines import json_records
 from graphglass.graphs.subgraphs import without_nodes
 
 Chem = pytest.importorskip("rdkit.Chem")
@@ -98,3 +101,28 @@ def test_selection_and_joining_keep_the_rows_of_each_molecule(graphs):
 def test_other_graphs_have_no_descriptors(mutag, graphs):
     assert descriptors(mutag).shape == (len(mutag), 0)
     assert descriptors(graphs.structure_only()).shape == (len(graphs), 0)
+
+
+@pytest.mark.parametrize("name", ["m.jsonl", "m.parquet"])
+def test_converted_molecules_keep_their_chemistry(graphs: GraphSet, name: str, tmp_path: Path) -> None:
+    write = write_json_lines if name.endswith("jsonl") else write_parquet
+    write(graphs, tmp_path / name)
+    back = read_graphs(tmp_path / name)
+    np.testing.assert_array_equal(back.atom_environments, graphs.atom_environments)
+    np.testing.assert_array_equal(back.atom_contributions, graphs.atom_contributions)
+    detector = GLASS().fit(graphs)
+    np.testing.assert_array_equal(detector.decision_function(back), detector.decision_function(graphs))
+
+
+@pytest.mark.parametrize(
+    "bad", [{}, 3, {"environments": [[1, 2]], "contributions": [[0.0] * 11]}, {"environments": [[2**70, 0, 0]]}]
+)
+def test_chemistry_that_does_not_fit_is_refused(bad: object) -> None:
+    with pytest.raises(GraphError, match="'chemistry' must hold"):
+        read_graphs([{"nodes": 1, "chemistry": bad}], strict=True)
+
+
+def test_chemistry_is_dropped_where_some_graphs_have_none(graphs: GraphSet) -> None:
+    one, two = json_records(graphs[:2])
+    del two["chemistry"]
+    assert read_graphs([one, two]).atom_environments is None

@@ -73,3 +73,10 @@ def test_a_damaged_gzip_file(tmp_path: Path) -> None:
     path.write_bytes(b"\x1f\x8b\x08words")
     with pytest.raises(FormatError, match="damaged or truncated gzip"):
         read_graphs(path)
+
+
+def test_a_list_of_graph_sets_is_joined() -> None:
+    one, two = (read_graphs([{"id": name, "nodes": 2, "edges": [[0, 1]]}]) for name in "ab")
+    assert read_graphs([one, two]).ids == ("a", "b")
+    with pytest.raises(GraphError, match="'a' occurs more than once"):
+        read_graphs([one, one])

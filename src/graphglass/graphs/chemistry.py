@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphglass.graphs.graph_set import GraphSet
 
 RADIUS = 2  # of the largest atom environment
+ENVIRONMENTS = RADIUS + 1  # of an atom: one for each radius from 0
 NO_ENVIRONMENT = -1
 HYDROGEN = 1.008  # average weight
 
@@ -42,7 +43,7 @@ def atom_environments(molecule: Any) -> NDArray[np.int64]:
     found = rdFingerprintGenerator.AdditionalOutput()
     found.AllocateBitInfoMap()
     rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS).GetSparseCountFingerprint(molecule, additionalOutput=found)
-    rows = np.full((molecule.GetNumAtoms(), RADIUS + 1), NO_ENVIRONMENT, np.int64)
+    rows = np.full((molecule.GetNumAtoms(), ENVIRONMENTS), NO_ENVIRONMENT, np.int64)
     for key, places in found.GetBitInfoMap().items():
         for atom, radius in places:
             rows[atom, radius] = key

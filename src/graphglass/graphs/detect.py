@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from graphglass.errors import FormatError, SchemaError
+from graphglass.errors import FormatError
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.smiles import delimiter, smiles_column
-from graphglass.graphs.readers.text_source import text_lines
-from graphglass.wording import listing, setting
 
 
 @dataclass(frozen=True)
@@ -30,38 +26,40 @@ class Format:
 FORMATS = {
     "tu": Format("TU folder or zip", (".zip",), "tu.read_tu_path"),
     "smi": Format("SMILES lines", (".smi", ".smiles"), "smiles.read_smi", "smiles.read_smiles_strings"),
-    "smiles-table": Format("table with a SMILES column", (), "smiles.read_smiles_table"),
     "sdf": Format("SDF molecules", (".sdf", ".sd"), "sdf.read_sdf"),
     "json-lines": Format(
         "JSON Lines records", (".jsonl", ".ndjson"), "json_lines.read_json_lines", "json_lines.read_mappings"
     ),
-    "parquet": Format("Parquet graph or edge table", (".parquet", ".pq"), "parquet.read_parquet", unit="row"),
-    "csv-edges": Format("CSV or TSV edge table", (), "csv_edges.read_csv_edges"),
+    "csv": Format("CSV or TSV table of molecules or edges", (".csv", ".tsv", ".tab"), "table_files.read_csv"),
+    "parquet": Format(
+        "Parquet table of graphs, edges or molecules", (".parquet", ".pq"), "table_files.read_parquet", unit="row"
+    ),
+    "dataframe": Format("pandas, Polars or Arrow table", object_reader="table_files.read_frames"),
     "graphml": Format("GraphML file, or a folder of them", (".graphml",), "graphml.read_graphml"),
     "gexf": Format("GEXF file, or a folder of them", (".gexf",), "gexf.read_gexf"),
+    "gml": Format("GML file, or a folder of them", (".gml",), "gml.read_gml"),
+    "rdkit": Format("RDKit molecules", object_reader="smiles.read_mols"),
     "networkx": Format("NetworkX graphs", object_reader="networkx.read_networkx"),
     "pyg": Format("PyG Data and datasets", object_reader="pyg.read_pyg"),
     "igraph": Format("igraph graphs", object_reader="igraph.read_igraph"),
     "matrices": Format("adjacency matrices", object_reader="scipy_sparse.read_matrices"),
 }
-_TABLES = (".csv", ".tsv", ".tab")
 _PACKAGES = {
-    "networkx": "networkx", "torch_geometric": "pyg", "igraph": "igraph", "scipy": "matrices", "numpy": "matrices"
+    "networkx": "networkx", "torch_geometric": "pyg", "igraph": "igraph", "rdkit": "rdkit", "scipy": "matrices",
+    "numpy": "matrices",
 }  # fmt: skip
 
 
-def detect_path(path: Path, options: ReadOptions) -> str:
+def detect_path(path: Path) -> str:
     """The format of a file or folder."""
     if path.is_dir():
         if any(path.rglob("*_graph_indicator.txt")):
             return "tu"
-        for name in ("graphml", "gexf"):
+        for name in ("graphml", "gexf", "gml"):
             if any(path.glob(f"*.{name}")):
                 return name
-        raise FormatError(f"The folder {path} holds no TU dataset, GraphML or GEXF files. {supported()}")
+        raise FormatError(f"The folder {path} holds no TU dataset, GraphML, GEXF or GML files. {supported()}")
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
-    if suffix.lower() in _TABLES:
-        return _detect_table(path, options)
     for name, kind in FORMATS.items():
         if suffix.lower() in kind.suffixes:
             return name
@@ -70,26 +68,6 @@ def detect_path(path: Path, options: ReadOptions) -> str:
             f"{path.name}: .json is not read. JSON Lines is, with one record per line, in a file that ends in .jsonl."
         )
     raise FormatError(f"{path.name} has no suffix that tells its format. {supported()}")
-
-
-def _detect_table(path: Path, options: ReadOptions) -> str:
-    first = (text for _, text in text_lines(path, options.limits))
-    line = next(first, "").partition("\r")[0]  # lines may end in a bare carriage return
-    try:
-        header = [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter(path)), [])]
-    except csv.Error as error:
-        raise FormatError(f"The first line of {path.name} is not the header of a table: {error}.") from error
-    if not header:
-        raise SchemaError(f"{path.name} is empty; a table needs a header line.")
-    if options.smiles_column is not None or smiles_column(header, None) is not None:
-        return "smiles-table"
-    if options.graph_column in header:
-        return "csv-edges"
-    raise SchemaError(
-        f"{path.name} has neither a SMILES column nor the columns graph_id, source, target of an edge table. "
-        f"Columns found: {listing(header)}. Name the column with {setting('smiles_column', 'NAME')}, or those of an "
-        "edge table with --graph-id, --source and --target (graph_column=, source_column=, target_column= in Python)."
-    )
 
 
 def detect_object(source: Any, wanted: str | None, options: ReadOptions) -> tuple[str, Iterable[tuple[int, Any]]]:
@@ -129,6 +107,8 @@ def _kind(item: Any) -> str | None:
     """The format of one object, from the packages its classes come from; nothing is imported for it."""
     if isinstance(item, Mapping):
         return "json-lines"
+    if hasattr(item, "columns") and (hasattr(item, "__arrow_c_stream__") or hasattr(item, "__dataframe__")):
+        return "dataframe"
     for ancestor in type(item).__mro__:
         package = ancestor.__module__.partition(".")[0]
         if package in _PACKAGES and not (package == "numpy" and ancestor.__name__ != "ndarray"):

@@ -56,9 +56,9 @@ def class_labels(values: list[Any]) -> NDArray[Any] | None:
     return np.asarray([str(value) for value in values], dtype=np.str_)
 
 
-def typed_texts(texts: list[str | None]) -> list[int | str | None]:
-    """Class labels found as text: whole numbers if all that are given are, else the text."""
+def typed_texts(values: list[Any]) -> list[Any]:
+    """Class labels of which some are text: whole numbers if all that are text look like one, else the text."""
     try:
-        return [None if text is None else int(text) for text in texts]
+        return [int(value) if isinstance(value, str) else value for value in values]
     except ValueError:
-        return list(texts)
+        return values

@@ -37,17 +37,18 @@ def parse_smiles(chemistry: Any, text: str) -> Any:
     molecule = chemistry.MolFromSmiles(text, sanitize=False)
     if molecule is None:
         raise GraphError(f"{text[:60]!r} is not a SMILES string")
-    return _sanitised(chemistry, molecule)
+    return sanitised(chemistry, molecule)
 
 
 def parse_mol_block(chemistry: Any, block: str) -> Any:
     molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False)
     if molecule is None:
         raise GraphError("the atom and bond table cannot be read as a molecule")
-    return _sanitised(chemistry, molecule)
+    return sanitised(chemistry, molecule)
 
 
-def _sanitised(chemistry: Any, molecule: Any) -> Any:
+def sanitised(chemistry: Any, molecule: Any) -> Any:
+    """The molecule, which is changed, with its rings and aromatic bonds known and hydrogens folded into their atoms."""
     try:
         chemistry.SanitizeMol(molecule)
         return chemistry.RemoveHs(molecule)

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphglass.errors import FormatError, GlassError, GraphError, ParameterError, SchemaError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import GraphSet, concatenate
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
@@ -34,8 +34,9 @@ def read_graphs(
     ----------
     source : path, GraphSet, or objects
         A TU folder or zip, SMILES (``.smi``, or a table with a SMILES column), SDF, JSON Lines, Parquet or CSV edge
-        tables, GraphML, GEXF; or one or many NetworkX, PyG or igraph graphs, adjacency matrices, or JSON records. A
-        GraphSet is returned as it is.
+        tables, GraphML, GEXF, GML; a pandas or Polars DataFrame of edges or molecules; or one or many NetworkX, PyG or
+        igraph graphs, RDKit molecules, adjacency matrices, or JSON records. A GraphSet is returned as it is, a list of
+        them is joined.
     format : str, optional
         One of :data:`graphglass.graphs.detect.FORMATS`, where name or content do not tell.
     strict : bool, default False
@@ -44,7 +45,7 @@ def read_graphs(
         How large an input may be.
     fill : float, optional
         The value of missing attributes; without it a graph that lacks some is left out.
-    nodes : path, optional
+    nodes : path or DataFrame, optional
         The node table of an edge table.
     smiles_column, id_column : str, optional
         Columns of a molecule table (or values of an SDF record) with the structure and the id.
@@ -53,7 +54,8 @@ def read_graphs(
     graph_column, source_column, target_column : str
         Columns of an edge table; ``graph_id``, ``source`` and ``target`` by default.
     node_label, edge_label : str, default "label"
-        Properties of nodes and edges that hold the label: of NetworkX and igraph graphs, GraphML, GEXF and edge tables.
+        Properties of nodes and edges that hold the label: of NetworkX and igraph graphs, GraphML, GEXF, GML and edge
+        tables.
     attributes, edge_attributes : sequence of str, optional
         Numeric properties of nodes and edges to keep, in those formats; all by default.
     directed : bool, optional
@@ -104,6 +106,8 @@ def read_report(
         raise ParameterError("read_graphs", "fill", "a finite number", fill)
     if isinstance(source, GraphSet):
         return ReadResult(source)
+    if isinstance(source, list | tuple) and source and all(isinstance(item, GraphSet) for item in source):
+        return ReadResult(concatenate(source))
     log = RejectLog(strict)
     options = ReadOptions(**settings, log=log)
     for name in options.merge or {}:
@@ -114,7 +118,7 @@ def read_report(
             raise FormatError(f"{path} does not exist.{_dataset_hint(str(source))}")
         if path.is_file() and not path.stat().st_size:
             log.notes.append("the file is empty")
-        name = format or detect_path(path, options)
+        name = format or detect_path(path)
         content: Any = path
     else:
         name, content = detect_object(source, format, options)

@@ -54,6 +54,20 @@ def test_whitening_equalises_correlated_columns(table):
     assert np.allclose(rows.mean(axis=0), 0, atol=1e-6)
 
 
+@pytest.mark.parametrize(("count", "columns"), [(60, 8), (8, 8), (9, 60), (2, 5), (1, 4)])
+def test_whitening_divides_by_the_root_of_the_shrunk_covariance(count, columns):
+    random = np.random.default_rng(count)
+    known, new = (random.normal(size=(n, columns)).astype(np.float32) * 3 for n in (count, 7))
+    covariance = np.cov(known.T.astype(float)) if count > 1 else np.zeros((columns, columns))
+    share = max(0.1, columns / (columns + count))
+    level = max(np.trace(covariance) / columns, 1e-9)
+    precision = np.linalg.inv((1 - share) * covariance + share * level * np.eye(columns))
+    offsets = new - known.mean(axis=0, dtype=float)
+    assert np.allclose(
+        (Whitening(known)(new) ** 2).sum(axis=1), ((offsets @ precision) * offsets).sum(axis=1), rtol=1e-4
+    )
+
+
 def test_distances_are_euclidean_and_equal_rows_are_at_zero(table):
     table = table.astype(np.float32)
     found = squared_distances(table[:20], table)

@@ -78,7 +78,7 @@ def test_a_row_at_fault_is_left_out(tmp_path: Path, changes: dict[str, list[Any]
 
 def test_wrong_columns(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [1]}), tmp_path / "x.parquet")
-    with pytest.raises(SchemaError, match=r"neither an edge table .* nor a graph table .*Columns found: x"):
+    with pytest.raises(SchemaError, match=r"neither a SMILES column nor .* edge table .*Columns found: x"):
         read_graphs(tmp_path / "x.parquet")
     with pytest.raises(SchemaError, match="'sources' of a graph table holds lists"):
         read_graphs(write(tmp_path / "y.parquet", sources=[1, 2]))

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from rdkit import Chem
 
 from graphglass.errors import GraphError, SchemaError
 from graphglass.graphs.molecule import ATOM_ATTRIBUTES
@@ -119,3 +120,26 @@ def test_nothing_but_bad_molecules_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match=r"No graph could be read from .*m.smi. line 1: 'xx' is not a SMILES string"):
         read_graphs(path)
     assert len(read_report(path).graphs) == 0
+
+
+def test_rdkit_molecules() -> None:
+    molecules = [Chem.MolFromSmiles(text) for text in ("CCO", "c1ccccc1", "[Na+].[Cl-]")]
+    with_hydrogens = [Chem.AddHs(molecule) for molecule in molecules]
+    for molecule, name in zip(molecules, "abc", strict=True):
+        molecule.SetProp("_Name", name)
+        molecule.SetDoubleProp("dose", 1.5)
+    graphs = read_graphs(molecules, keep="dose")
+    assert graphs.ids == ("a", "b", "c")
+    assert graphs.columns["dose"].tolist() == [1.5] * 3
+    expected = read_graphs(["CCO", "c1ccccc1", "[Na+].[Cl-]"], format="smi").content_hashes()
+    assert graphs.content_hashes() == expected
+    assert read_graphs(with_hydrogens).content_hashes() == expected
+    assert with_hydrogens[0].GetNumAtoms() == 9  # the caller's molecules stay as they are
+    assert read_graphs(molecules[0]).content_hashes() == expected[:1]
+
+
+def test_a_molecule_that_is_none_or_impossible_is_left_out() -> None:
+    impossible = Chem.MolFromSmiles("C(C)(C)(C)(C)C", sanitize=False)
+    result = read_report([Chem.MolFromSmiles("C"), None, impossible])
+    assert result.graphs.ids == ("graph-0",)
+    assert [reject.position for reject in result.rejects] == [1, 2]

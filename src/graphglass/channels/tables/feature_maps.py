@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
@@ -63,13 +64,24 @@ def structure_table(profile: StructureProfile) -> NDArray[np.float64]:
     return np.concatenate([aggregates, *mean_and_deviation(nodes, offsets), largest, profile.sketch], axis=1)
 
 
+@njit(cache=True, nogil=True)
 def mean_and_deviation(
     nodes: NDArray[np.float64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and deviation of node columns over every graph."""
-    if len(offsets) == 1:
-        return nodes, nodes
-    sizes = np.diff(offsets)[:, None]
-    mean = np.add.reduceat(nodes, offsets[:-1], axis=0) / sizes
-    centred = nodes - np.repeat(mean, sizes[:, 0], axis=0)
-    return mean, np.sqrt(np.add.reduceat(centred * centred, offsets[:-1], axis=0) / sizes)
+    """Mean and deviation of node columns over every graph, (graphs, columns) each."""
+    graphs, columns = len(offsets) - 1, nodes.shape[1]
+    mean, deviation = np.zeros((graphs, columns)), np.zeros((graphs, columns))
+    for graph in range(graphs):
+        first, last = offsets[graph], offsets[graph + 1]
+        for node in range(first, last):
+            for column in range(columns):
+                mean[graph, column] += nodes[node, column]
+        for column in range(columns):
+            mean[graph, column] /= last - first
+        for node in range(first, last):
+            for column in range(columns):
+                centred = nodes[node, column] - mean[graph, column]
+                deviation[graph, column] += centred * centred
+        for column in range(columns):
+            deviation[graph, column] = np.sqrt(deviation[graph, column] / (last - first))
+    return mean, deviation

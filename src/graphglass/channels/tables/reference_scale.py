@@ -62,8 +62,8 @@ def _normal_scores(
 ) -> NDArray[np.float32]:
     out = np.empty(table.shape, np.float32)
     count = known.shape[1]
-    for row in range(len(table)):
-        for column in range(table.shape[1]):
+    for column in range(table.shape[1]):  # outermost: one column of the references stays in the processor's cache
+        for row in range(len(table)):
             value = table[row, column]
             first, last = 0, count
             while first < last:
@@ -73,7 +73,7 @@ def _normal_scores(
                 else:
                     last = middle
             below, last = first, count
-            while first < last:
+            while first < last and known[column, first] == value:
                 middle = (first + last) // 2
                 if known[column, middle] <= value:
                     first = middle + 1
@@ -88,18 +88,27 @@ class Whitening:
     """Centre a table and give its principal directions equal spread, the covariance shrunk towards a sphere."""
 
     def __init__(self, table: NDArray[np.float32]) -> None:
-        columns = table.shape[1]
+        count, columns = table.shape
         self._mean = table.mean(axis=0, dtype=np.float64)
-        centred = table - self._mean
-        covariance = centred.T @ centred / max(len(table) - 1, 1)
-        level = max(float(np.trace(covariance)) / columns, 1e-9)
+        centred = (table - self._mean) / max(count - 1, 1) ** 0.5
+        level = max(float((centred * centred).sum()) / columns, 1e-9)
         # With more columns than references a lesser shrinkage would push the references apart from each other.
-        share = max(SHRINKAGE, columns / (columns + len(table)))
-        values, vectors = np.linalg.eigh((1 - share) * covariance + share * level * np.eye(columns))
-        self._map = np.ascontiguousarray(vectors / np.sqrt(values))
+        share = max(SHRINKAGE, columns / (columns + count))
+        self._rest = 0.0 if count > columns else (share * level) ** -0.5
+        if count > columns:
+            variances, directions = np.linalg.eigh(centred.T @ centred)
+        else:  # few references span few directions, found without a matrix of columns by columns
+            _, lengths, transposed = np.linalg.svd(centred, full_matrices=False)
+            variances, directions = lengths**2, transposed.T
+        scales = ((1 - share) * variances + share * level) ** -0.5
+        self._into = np.ascontiguousarray(directions * (scales - self._rest))
+        self._back = np.ascontiguousarray(directions.T)
 
     def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
-        return rows_times(table - self._mean, self._map)
+        centred = table - self._mean
+        along = rows_times(centred, self._into)
+        # Directions that the references do not span all have the same scale.
+        return rows_times(along, self._back) + self._rest * centred if self._rest else along
 
 
 def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float32]:

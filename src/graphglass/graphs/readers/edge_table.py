@@ -248,7 +248,7 @@ def _take_graph_columns(flat: FlatGraphs, table: pa.Table, graph_of: Codes, opti
         if name in _NOT_ATTRIBUTES and name not in marked:
             continue
         wanted = name in marked or name.lower() in options.kept_names or name == options.label_column
-        text = pa.types.is_string(table[name].type) or pa.types.is_large_string(table[name].type)
+        text = pa.types.is_string(table[name].type)
         if not wanted and not (options.keep == "all" and text and name not in (options.node_label, options.edge_label)):
             continue
         codes = _encoded(table[name], "encode").indices.to_numpy(zero_copy_only=False)
@@ -296,7 +296,7 @@ def _numbers(table: pa.Table, owner: str, options: ReadOptions) -> tuple[NDArray
             or pa.types.is_boolean(kind)
             or pa.types.is_decimal(kind)
         ):
-            if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            if pa.types.is_string(kind):
                 hint = f"; pass --{owner}-label {name} to use it as a label"
                 options.log.note(f"{owner} property {name!r} is text and was not used{hint}")
             elif not pa.types.is_null(kind):

@@ -61,6 +61,8 @@ class FlatGraphs:
     directed: bool = False
     listed_once: NDArray[np.bool_] | None = None
     columns: dict[str, list[Any]] = field(default_factory=dict)
+    atom_environments: NDArray[np.int64] | None = None
+    atom_contributions: NDArray[np.float64] | None = None
 
     def build(self, options: ReadOptions) -> GraphSet:
         """Leave out what is at fault, and put the rest into the canonical form."""
@@ -119,10 +121,15 @@ class FlatGraphs:
             columns={name: [v for v, some in zip(values, filled, strict=True) if some]
                      for name, values in self.columns.items()},
         )  # fmt: skip
+        removed = built.removed.copy()
         if self.listed_once is not None:
-            removed = built.removed.copy()
             removed[self.listed_once[filled], 2] = 0
-            built = replace(built, removed=removed)
+        built = replace(
+            built,
+            removed=removed,
+            atom_environments=self.atom_environments,
+            atom_contributions=self.atom_contributions,
+        )
         keep = np.ones(len(self.ids), bool)
         keep[list(self.faults)] = False
         return built if keep[filled].all() else built[keep[filled]]

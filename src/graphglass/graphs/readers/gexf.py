@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.readers.documents import DocumentGraph, read_documents
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.xml_graphs import Key, XmlGraph, XmlParser, read_documents
+from graphglass.graphs.readers.xml_graphs import Key, XmlParser
 
 
 def read_gexf(path: Path, options: ReadOptions) -> GraphSet:
@@ -16,7 +17,7 @@ def read_gexf(path: Path, options: ReadOptions) -> GraphSet:
     ``attvalue`` entries are properties called by the title of their attribute. ``weight`` of an edge is one too, and so
     is the text GEXF calls ``label``, under the name ``caption``: it usually names a single node and is no type.
     """
-    return read_documents(path, ".gexf", _Gexf, options)
+    return read_documents(path, ".gexf", lambda name, content: _Gexf(name).parse(content), options)
 
 
 class _Gexf(XmlParser):
@@ -31,7 +32,7 @@ class _Gexf(XmlParser):
     def started(self, element: str, facts: dict[str, str]) -> None:
         if element == "graph":
             directed = facts.get("defaultedgetype") == "directed"
-            self.graph = XmlGraph(self.expat.CurrentLineNumber, facts.get("id"), directed)
+            self.graph = DocumentGraph(self.expat.CurrentLineNumber, facts.get("id"), directed)
             self.graphs.append(self.graph)
         elif self.graph is None:
             return

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.readers.documents import DocumentGraph, read_documents
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.xml_graphs import Key, XmlGraph, XmlParser, read_documents
+from graphglass.graphs.readers.xml_graphs import Key, XmlParser
 
 
 def read_graphml(path: Path, options: ReadOptions) -> GraphSet:
@@ -15,7 +16,7 @@ def read_graphml(path: Path, options: ReadOptions) -> GraphSet:
 
     The data key ``label`` gives labels, numeric keys become attributes of nodes and edges.
     """
-    return read_documents(path, ".graphml", _GraphML, options)
+    return read_documents(path, ".graphml", lambda name, content: _GraphML(name).parse(content), options)
 
 
 class _GraphML(XmlParser):
@@ -36,7 +37,7 @@ class _GraphML(XmlParser):
                 self.graph.fault = "a graph inside a node is not supported"
                 return
             directed = facts.get("edgedefault") == "directed"
-            self.graph = XmlGraph(self.expat.CurrentLineNumber, facts.get("id"), directed)
+            self.graph = DocumentGraph(self.expat.CurrentLineNumber, facts.get("id"), directed)
             self.graphs.append(self.graph)
         elif element == "data":
             self.key = facts.get("key")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, LimitError
+from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.readers.options import ReadOptions
@@ -93,6 +94,7 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
     own = content.get("columns", {})
     if not isinstance(own, Mapping):
         raise GraphError(f"'columns' must be an object with values by name, found {type(own).__name__}")
+    environments, contributions = _chemistry(content.get("chemistry"), count)
     return Record(
         position, name, count, sources, targets,
         label=_class_label(content.get(options.label_column or "label", own.get(options.label_column or ""))),
@@ -106,11 +108,13 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         label_names=label_names,
         directed=directed,
         listed_once=not directed,
+        atom_environments=environments,
+        atom_contributions=contributions,
         columns=options.kept({**{key: value for key, value in content.items() if key not in _FIELDS}, **own}),
     )  # fmt: skip
 
 
-_FIELDS = {"id", "label", "directed", "nodes", "edges", "links", "columns"}
+_FIELDS = {"id", "label", "directed", "nodes", "edges", "links", "columns", "chemistry"}
 _NODE_FIELDS = {"id", "label", "attributes", "features"}
 _EDGE_FIELDS = {"source", "target", "label", "attributes", "features"}
 _NOTHING: Mapping[str, Any] = {}
@@ -163,6 +167,21 @@ def _attributes(item: Mapping[str, Any], row: int, owner: str) -> Mapping[str, A
     raise GraphError(f"'attributes' of {owner} {row} must be an object or a list of numbers, found {values!r:.60}")
 
 
+def _chemistry(given: Any, atoms: int) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None]:
+    """The environments and contributions of the atoms of a molecule, a row per atom."""
+    if given is None:
+        return None, None
+    try:
+        environments = np.asarray(given["environments"], dtype=np.int64).reshape(atoms, ENVIRONMENTS)
+        contributions = np.asarray(given["contributions"], dtype=np.float64).reshape(atoms, len(CONTRIBUTIONS))
+    except (TypeError, KeyError, ValueError, OverflowError) as error:
+        expected = f"lists of {ENVIRONMENTS} 'environments' and {len(CONTRIBUTIONS)} 'contributions' per node"
+        raise GraphError(f"'chemistry' must hold {expected} ({error})") from error
+    if not np.isfinite(contributions).all():
+        raise GraphError("'contributions' of the chemistry must be finite")
+    return environments, contributions
+
+
 def _class_label(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
@@ -198,6 +217,11 @@ def json_records(graphs: GraphSet) -> Iterator[dict[str, Any]]:
             record["directed"] = True
         if graphs.columns:
             record["columns"] = {name: values.item(i) for name, values in graphs.columns.items()}
+        if one.atom_environments is not None and one.atom_contributions is not None:
+            record["chemistry"] = {
+                "environments": one.atom_environments.tolist(),
+                "contributions": one.atom_contributions.tolist(),
+            }
         record["nodes"] = nodes
         listed = one.edge_list()
         pairs = [[names[a], names[b]] for a, b in zip(listed.sources.tolist(), listed.targets.tolist(), strict=True)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -22,7 +20,7 @@ class ReadSettings(TypedDict, total=False):
 
     limits: Limits
     fill: float | None
-    nodes: str | PathLike[str] | None
+    nodes: Any
     smiles_column: str | None
     id_column: str | None
     label_column: str | None
@@ -45,7 +43,7 @@ class ReadOptions:
 
     limits: Limits = DEFAULT_LIMITS
     fill: float | None = None
-    nodes: str | PathLike[str] | None = None
+    nodes: Any = None
     smiles_column: str | None = None
     id_column: str | None = None
     label_column: str | None = None
@@ -82,7 +80,3 @@ class ReadOptions:
         }
         self.log.columns.update(dict.fromkeys(map(str, single)))
         return {str(name): value for name, value in single.items() if self.keeps(str(name))}
-
-    @property
-    def node_table(self) -> Path | None:
-        return None if self.nodes is None else Path(self.nodes)

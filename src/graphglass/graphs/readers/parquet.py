@@ -1,4 +1,4 @@
-"""Parquet: a graph table (a row per graph, lists inside), or an edge table with an optional node table."""
+"""The graph table, one row per graph with lists inside; writing Parquet so, or as an edge table with a node table."""
 
 from __future__ import annotations
 
@@ -13,58 +13,26 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from graphglass.errors import FormatError, LimitError, SchemaError
+from graphglass.errors import FormatError, SchemaError
+from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS, NO_ENVIRONMENT
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
-from graphglass.graphs.readers.csv_edges import read_node_table
-from graphglass.graphs.readers.edge_table import DIRECTED, OWN_COLUMNS, read_edge_table
+from graphglass.graphs.readers.edge_table import DIRECTED, OWN_COLUMNS
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.selection import offsets
 from graphglass.storage.atomic import replacing
-from graphglass.wording import listing
 
 GRAPH_COLUMNS = ("id", "nodes", "sources", "targets")
 _LAYOUT = {
-    *GRAPH_COLUMNS, "label", "node_labels", "edge_labels", "attributes", "edge_attributes", "node_names", "position"
+    *GRAPH_COLUMNS, "label", "node_labels", "edge_labels", "attributes", "edge_attributes", "node_names", "position",
+    "atom_environments", "atom_contributions",
 }  # fmt: skip
 _METADATA = b"graphglass"
 
 
-def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
-    """Either layout, told apart by its columns."""
-    table = read_parquet_table(path, options)
-    if set(GRAPH_COLUMNS) <= set(table.column_names):
-        return _read_graph_table(table, options)
-    if options.graph_column not in table.column_names:
-        raise SchemaError(
-            f"{path.name} is neither an edge table ({options.graph_column}, source, target) nor a graph table "
-            f"({', '.join(GRAPH_COLUMNS)}). Columns found: {listing(table.column_names)}."
-        )
-    return read_edge_table(table, read_node_table(options), options, first_row=1)
-
-
-def read_parquet_table(path: Path, options: ReadOptions) -> pa.Table:
-    """The table of a file whose unpacked size is within the limits."""
-    if not path.stat().st_size:
-        raise FormatError(f"{path.name} is empty (0 bytes); a Parquet file never is.")
-    try:
-        with pq.ParquetFile(path) as source:
-            facts = source.metadata
-            unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
-            options.limits.check("max_file_bytes", unpacked, f"Unpacked bytes of {path.name}")
-            options.limits.check("max_edges", facts.num_rows, f"Rows of {path.name}")
-            values = sum(group.column(i).num_values for group in map(facts.row_group, range(facts.num_row_groups))
-                         for i in range(group.num_columns))  # fmt: skip
-            options.limits.check_ratio(max(unpacked, 8 * values), path.stat().st_size, path.name)
-            return source.read()
-    except LimitError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError) as error:
-        raise FormatError(f"{path.name} is not a readable Parquet file ({error}). It may be truncated.") from error
-
-
-def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
+def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
+    """Graphs of a table with one row per graph."""
     try:
         facts = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
         names = tuple(str(name) for name in facts.get("attribute_names", ()))
@@ -108,6 +76,11 @@ def _read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         single = not pa.types.is_nested(table.schema.field(name).type)
         if single and (name in facts_of or name not in _LAYOUT) and options.kept({own: None}):
             flat.columns[own] = table[name].to_pylist()
+    if {"atom_environments", "atom_contributions"} <= present:
+        numbers = _flattened(table, "atom_environments", pa.int64(), NO_ENVIRONMENT)
+        flat.atom_environments = numbers.reshape(-1, ENVIRONMENTS)
+        numbers = _flattened(table, "atom_contributions", pa.float64(), 0.0)
+        flat.atom_contributions = numbers.reshape(-1, len(CONTRIBUTIONS))
     if "node_names" in present:
         values = table["node_names"].combine_chunks().flatten()
         flat.node_names = np.asarray(pc.fill_null(values.cast(pa.string()), "").to_pylist(), dtype=np.str_)
@@ -120,6 +93,7 @@ def _sound_rows(table: pa.Table, width: int, edge_width: int, options: ReadOptio
     expected = {
         "targets": edges, "edge_labels": edges, "node_labels": counts,
         "node_names": counts, "attributes": counts * width, "edge_attributes": edges * edge_width,
+        "atom_environments": counts * ENVIRONMENTS, "atom_contributions": counts * len(CONTRIBUTIONS),
     }  # fmt: skip
     found = {name: _lengths(table, name) for name in expected if name in table.column_names}
     keep = np.ones(table.num_rows, bool)
@@ -219,6 +193,11 @@ def _graph_table(graphs: GraphSet) -> pa.Table:
         columns["attributes"] = lists(graphs.attributes.ravel(), graphs.node_offsets * width, pa.float32())
     if numbers is not None:
         columns["edge_attributes"] = lists(numbers.ravel(), edge_offsets * numbers.shape[1], pa.float64())
+    if graphs.atom_environments is not None and graphs.atom_contributions is not None:
+        starts = graphs.node_offsets
+        columns["atom_environments"] = lists(graphs.atom_environments.ravel(), starts * ENVIRONMENTS, pa.int64())
+        shares = graphs.atom_contributions
+        columns["atom_contributions"] = lists(shares.ravel(), starts * shares.shape[1], pa.float64())
     if graphs.node_names is not None:
         columns["node_names"] = lists(graphs.node_names.astype(object), graphs.node_offsets, pa.string())
     facts: dict[str, Any] = {

@@ -28,7 +28,7 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
         return next((value for value in given if isinstance(value, str)), None)
 
     def record(graph: Any, position: int, identifier: str) -> Record:
-        if hasattr(graph, "src") and hasattr(graph, "dst") and not hasattr(graph, "edge_index"):
+        if any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__):
             return _events(graph, position, identifier)
         return _data(graph, position, identifier, options)
 

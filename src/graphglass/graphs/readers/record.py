@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Record:
     node_names : list of str or None
         None where nodes are called 0..nodes-1.
     atom_environments, atom_contributions : (nodes, width) or None
-        Of a molecule; all records of an input have them or none.
+        Of a molecule; a set has them if all of its records do.
     directed : bool
         Whether the source says that edges have a direction.
     listed_once : bool
@@ -151,7 +151,7 @@ class RecordSet:
         wanted, edges = self.options.directed, [len(record.sources) for record in kept]
         counts = np.asarray([record.nodes for record in kept], dtype=np.int64)
         starts = np.repeat(offsets(counts)[:-1], edges)
-        built = FlatGraphs(
+        return FlatGraphs(
             ids=[record.id for record in kept],
             positions=np.asarray([record.position for record in kept]),
             counts=counts,
@@ -175,15 +175,9 @@ class RecordSet:
                 name: [record.columns.get(name) for record in kept]
                 for name in dict.fromkeys(name for record in kept for name in record.columns)
             },
+            atom_environments=_joined([record.atom_environments for record in kept]),
+            atom_contributions=_joined([record.atom_contributions for record in kept]),
         ).build(self.options)
-        if kept[0].atom_environments is None or not len(built):
-            return built
-        molecules = {record.id: record for record in kept}
-        return replace(
-            built,
-            atom_environments=np.concatenate([molecules[name].atom_environments for name in built.ids]),
-            atom_contributions=np.concatenate([molecules[name].atom_contributions for name in built.ids]),
-        )
 
     def _schema(self, found: list[tuple[str, ...]]) -> tuple[str, ...]:
         if self.options.fill is not None:
@@ -240,6 +234,11 @@ def _codes(parts: list[tuple[NDArray[np.int64] | None, int]]) -> NDArray[np.int6
 def _label_names(records: list[Record], *used: NDArray[np.int64] | None) -> dict[int, str]:
     names = {code: name for record in records for code, name in record.label_names.items()}
     return names | {_EMPTY: ""} if any((codes == _EMPTY).any() for codes in used if codes is not None) else names
+
+
+def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given) if len(given) == len(parts) else None
 
 
 def _names(records: list[Record]) -> NDArray[np.str_] | None:

@@ -1,4 +1,4 @@
-"""SMILES: a ``.smi`` file (SMILES, blank, name), or a CSV or TSV file with a SMILES column."""
+"""Molecules: a ``.smi`` file (SMILES, blank, name), the SMILES column of a table, or RDKit objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from graphglass.errors import FormatError, GraphError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
-from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_smiles, rdkit_chemistry
+from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_smiles, rdkit_chemistry, sanitised
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import RecordSet
 from graphglass.graphs.readers.text_source import text_lines
@@ -25,7 +25,7 @@ class _Row:
     line: int
     smiles: str
     name: str | None = None
-    label: str | None = None
+    label: Any = None
     fault: str | None = None
     columns: dict[str, Any] = field(default_factory=dict)
 
@@ -49,41 +49,71 @@ def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions
     return _molecules(rows, False, options)
 
 
-def read_smiles_table(path: Path, options: ReadOptions) -> GraphSet:
-    """A table with a header line; see :func:`smiles_column` for how the column is found.
+def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
+    """A CSV or TSV file with a header line and a SMILES column."""
+    reader = csv.reader((text for _, text in text_lines(path, options.limits)), delimiter=delimiter(path))
+    try:
+        header = [cell.strip() for cell in next(reader, [])]
+        return read_smiles_cells(header, ((reader.line_num, row) for row in reader if row), path.name, options)
+    except csv.Error as error:
+        raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
+
+
+def read_smiles_cells(
+    header: Sequence[str], numbered: Iterable[tuple[int, Sequence[Any]]], what: str, options: ReadOptions
+) -> GraphSet:
+    """Molecules of a table; see :func:`smiles_column` for how the column is found.
 
     The id column is the one named by `id_column`, or a column called id or name whose values are all different;
     otherwise molecules are called by their line. The class label comes from `label_column`, or from a column called
     label.
     """
-    reader = csv.reader((text for _, text in text_lines(path, options.limits)), delimiter=delimiter(path))
-    try:
-        header = [cell.strip() for cell in next(reader, [])]
-        column = smiles_column(header, options.smiles_column)
-        if column is None:
-            wanted = f"column {options.smiles_column!r}" if options.smiles_column else "SMILES column"
-            raise SchemaError(
-                f"{path.name} has no {wanted}. "
-                f"Columns found: {listing(header)}. Name it with {setting('smiles_column', 'NAME')}."
-            )
-        name_at = _place(header, options.id_column, _ID_COLUMNS, path)
-        label_at = _place(header, options.label_column, ("label",), path)
-        rows = []
-        for cells in reader:
-            if not cells:
-                continue
-            line = reader.line_num
-            if len(cells) != len(header):
-                fault = f"{len(cells)} columns, the header has {len(header)}"
-                rows.append(_Row(line, "", fault=fault))
-                continue
-            name = cells[name_at].strip() or None if name_at is not None else None
-            label = cells[label_at].strip() or None if label_at is not None else None
-            columns = options.kept(dict(zip(header, cells, strict=True)))
-            rows.append(_Row(line, cells[column].strip(), name, label, columns=columns))
-    except csv.Error as error:
-        raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
+    column = smiles_column(header, options.smiles_column)
+    if column is None:
+        wanted = f"column {options.smiles_column!r}" if options.smiles_column else "SMILES column"
+        raise SchemaError(
+            f"{what} has no {wanted}. "
+            f"Columns found: {listing(header)}. Name it with {setting('smiles_column', 'NAME')}."
+        )
+    name_at = _place(header, options.id_column, _ID_COLUMNS, what)
+    label_at = _place(header, options.label_column, ("label",), what)
+    rows = []
+    for line, cells in numbered:
+        if len(cells) != len(header):
+            rows.append(_Row(line, "", fault=f"{len(cells)} columns, the header has {len(header)}"))
+            continue
+        name = None if name_at is None or cells[name_at] is None else str(cells[name_at]).strip() or None
+        label = None if label_at is None else cells[label_at]
+        label = label.strip() or None if isinstance(label, str) else label
+        columns = options.kept(dict(zip(header, cells, strict=True)))
+        rows.append(_Row(line, str(cells[column] or "").strip(), name, label, columns=columns))
     return _molecules(rows, options.id_column is not None or _named(rows, options), options)
+
+
+def read_mols(molecules: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
+    """RDKit molecules, called by their title (``_Name``) where all differ; their properties can be kept."""
+    placed = list(molecules)
+    rows = [_Row(place, "", _title(molecule)) for place, molecule in placed]
+    named = _named(rows, options)
+    records = RecordSet(options)
+    with rdkit_chemistry() as chemistry:
+        for (place, molecule), row in zip(placed, rows, strict=True):
+            name = row.name if named and row.name else f"graph-{place}"
+            facts = {"name": row.name, **molecule.GetPropsAsDict()}
+            label = facts.get(options.label_column or "label")
+            try:
+                records.add(
+                    molecule_record(
+                        sanitised(chemistry, chemistry.Mol(molecule)), place, name, label, options.kept(facts)
+                    )
+                )
+            except GraphError as error:
+                options.log.add(place, name, str(error))
+    return records.build()
+
+
+def _title(molecule: Any) -> str | None:
+    return molecule.GetProp("_Name").strip() or None if molecule.HasProp("_Name") else None
 
 
 def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
@@ -101,11 +131,11 @@ def delimiter(path: Path) -> str:
     return "\t" if ".tsv" in path.suffixes or ".tab" in path.suffixes else ","
 
 
-def _place(header: list[str], wanted: str | None, usual: Sequence[str], path: Path) -> int | None:
+def _place(header: Sequence[str], wanted: str | None, usual: Sequence[str], what: str) -> int | None:
     lowered = [cell.lower() for cell in header]
     if wanted is not None:
         if wanted.lower() not in lowered:
-            raise SchemaError(f"{path.name} has no column {wanted!r}. Columns found: {listing(header)}.")
+            raise SchemaError(f"{what} has no column {wanted!r}. Columns found: {listing(header)}.")
         return lowered.index(wanted.lower())
     return next((lowered.index(name) for name in usual if name in lowered), None)
 

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from graphglass.errors import FormatError, GraphError
-from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.properties import property_record
-from graphglass.graphs.readers.record import Record, RecordSet
-from graphglass.graphs.readers.text_source import read_bytes
-
-
-@dataclass
-class XmlGraph:
-    """One graph of a document while it is read."""
-
-    line: int
-    id: str | None
-    directed: bool
-    nodes: list[str] = field(default_factory=list)
-    node_data: list[dict[str, Any]] = field(default_factory=list)
-    edges: list[tuple[str, str]] = field(default_factory=list)
-    edge_data: list[dict[str, Any]] = field(default_factory=list)
-    data: dict[str, Any] = field(default_factory=dict)
-    fault: str | None = None
+from graphglass.errors import FormatError
+from graphglass.graphs.readers.documents import DocumentGraph
 
 
 @dataclass
@@ -49,8 +29,8 @@ class XmlParser:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.graphs: list[XmlGraph] = []
-        self.graph: XmlGraph | None = None
+        self.graphs: list[DocumentGraph] = []
+        self.graph: DocumentGraph | None = None
         self.path: list[str] = []
         self.text: list[str] = []
         self.expat = expat.ParserCreate(namespace_separator=" ")
@@ -70,7 +50,7 @@ class XmlParser:
         """Called at the end of every element, with the element around it and the text inside."""
         raise NotImplementedError
 
-    def parse(self, content: bytes) -> list[XmlGraph]:
+    def parse(self, content: bytes) -> list[DocumentGraph]:
         if not content:
             raise FormatError(f"{self.name} is empty (0 bytes).")
         try:
@@ -118,36 +98,3 @@ class XmlParser:
                 self.graph.fault = f"line {line}: {key.name!r} is declared {key.kind}, found {text[:40]!r}"
             return None
         return text.lower() in {"true", "1"} if key.kind == "boolean" else text
-
-
-def read_documents(path: Path, suffix: str, parser: type[XmlParser], options: ReadOptions) -> GraphSet:
-    """Graphs of a document, or of every document in a folder; a graph without an id is called by its file."""
-    paths = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
-    records = RecordSet(options)
-    for one in paths:
-        try:
-            graphs = parser(one.name).parse(read_bytes(one, options.limits))
-        except FormatError as error:
-            if len(paths) == 1:
-                raise
-            options.log.add(1, one.name, str(error))  # one damaged file of a folder is a bad record among others
-            continue
-        for number, graph in enumerate(graphs):
-            stem = one.name.split(".")[0]
-            name = graph.id if graph.id and len(paths) == 1 else stem if len(graphs) == 1 else f"{stem}-{number}"
-            try:
-                records.add(_record(graph, name, options))
-            except GraphError as error:
-                options.log.add(graph.line, name, str(error))
-    return records.build()
-
-
-def _record(graph: XmlGraph, name: str, options: ReadOptions) -> Record:
-    if graph.fault:
-        raise GraphError(graph.fault)
-    if excess := options.limits.graph_excess(len(graph.nodes), len(graph.edges)):
-        raise GraphError(excess)
-    return property_record(
-        graph.line, name, graph.nodes, graph.node_data, graph.edges, graph.edge_data, options,
-        facts=graph.data, directed=graph.directed,
-    )  # fmt: skip

@@ -1,0 +1,186 @@
+"""Tables of molecules, edges or graphs: CSV, TSV and Parquet files, and DataFrames; the columns tell which it is."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.interchange
+import pyarrow.parquet as pq
+
+from graphglass.errors import FormatError, LimitError, SchemaError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.readers.edge_table import EDGE_COLUMNS, NODE_COLUMNS, SPELLED, read_edge_table, with_usual_names
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
+from graphglass.graphs.readers.smiles import delimiter, read_smiles_cells, read_smiles_csv, smiles_column
+from graphglass.graphs.readers.text_source import read_bytes, text_lines
+from graphglass.wording import listing, setting
+
+
+def read_csv(path: Path, options: ReadOptions) -> GraphSet:
+    """A CSV or TSV table of molecules or edges, with a header line."""
+    lines = (text for _, text in text_lines(path, options.limits))
+    first = next(lines, "").partition("\r")[0]  # lines may end in a bare carriage return
+    try:
+        header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter(path)), [])]
+    except csv.Error as error:
+        raise FormatError(f"The first line of {path.name} is not the header of a table: {error}.") from error
+    if not header:
+        raise SchemaError(f"{path.name} is empty; a table needs a header line.")
+    if options.smiles_column is not None or smiles_column(header, None) is not None:
+        return read_smiles_csv(path, options)
+    if options.graph_column not in header:
+        raise _no_layout(path.name, header, "graph_id, source, target of an edge table")
+    edges = _csv_table(path, options)
+    with_usual_names(edges, EDGE_COLUMNS, options, f"{path.name}, an edge table,")
+    return read_edge_table(edges, _node_table(options), options, first_row=2)
+
+
+def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
+    """A Parquet table of graphs, edges or molecules."""
+    return _read_layout(_parquet_table(path, options), path.name, options, first_row=1)
+
+
+def read_frames(frames: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
+    """A pandas, Polars or Arrow table of molecules, edges or graphs; its rows count from 0."""
+    (_, frame), *more = frames
+    if more:
+        raise FormatError(f"Expected one DataFrame, found a list of {len(more) + 1}. Join them into one first.")
+    return _read_layout(_frame_table(frame), f"The {type(frame).__name__}", options, first_row=0)
+
+
+def _read_layout(table: pa.Table, what: str, options: ReadOptions, *, first_row: int) -> GraphSet:
+    names = table.column_names
+    if set(GRAPH_COLUMNS) <= set(names):
+        return read_graph_table(table, options)
+    if options.smiles_column is None and options.graph_column in names:
+        return read_edge_table(table, _node_table(options), options, first_row=first_row)
+    if smiles_column(names, options.smiles_column) is None and options.smiles_column is None:
+        layouts = f"graph_id, source, target of an edge table or {', '.join(GRAPH_COLUMNS)} of a graph table"
+        raise _no_layout(what, names, layouts)
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return read_smiles_cells(names, enumerate(rows, first_row), what, options)
+
+
+def _no_layout(what: str, names: list[str], layouts: str) -> SchemaError:
+    return SchemaError(
+        f"{what} has neither a SMILES column nor the columns {layouts}. "
+        f"Columns found: {listing(names)}. Name the column with {setting('smiles_column', 'NAME')}, or those of an "
+        "edge table with --graph-id, --source and --target (graph_column=, source_column=, target_column= in Python)."
+    )
+
+
+def _node_table(options: ReadOptions) -> pa.Table | None:
+    """The table `nodes` names: a file of either format, or a DataFrame."""
+    if options.nodes is None:
+        return None
+    if not isinstance(options.nodes, str | PathLike):
+        table, what = _frame_table(options.nodes), "nodes"
+    else:
+        path = Path(options.nodes)
+        if not path.is_file():
+            raise FormatError(f"The node table {path} does not exist.")
+        read = _parquet_table if path.suffix in {".parquet", ".pq"} else _csv_table
+        table, what = read(path, options), path.name
+    with_usual_names(table, NODE_COLUMNS, options, f"{what}, a node table,")
+    return table
+
+
+def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
+    content = read_bytes(path, options.limits)
+    labels = {options.edge_label, options.node_label}
+    # Ids keep their spelling: "007" is not 7, and "NA" is an id. Labels are read as they are spelled, each by itself:
+    # what the others of the column look like must not change what a label means.
+    text = {options.graph_column, options.source_column, options.target_column, "node", *labels}
+    ragged: list[Any] = []
+
+    def parse(skip: Callable[[Any], str] | None) -> pa.Table:
+        # A handler of rows needs valid text.
+        sound = content if skip is None else content.decode("utf-8", "replace").encode()
+        return pa.csv.read_csv(
+            BytesIO(sound),
+            read_options=pa.csv.ReadOptions(use_threads=skip is None),  # only one thread knows the number of a row
+            parse_options=pa.csv.ParseOptions(delimiter=delimiter(path), invalid_row_handler=skip),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(text, pa.string()),
+                null_values=["", "NA", "null"],  # null: of numbers
+            ),
+        )
+
+    try:
+        table = parse(None)
+    except (pa.ArrowException, ValueError):
+        try:
+            table = parse(lambda row: ragged.append(row) or "skip")  # type: ignore[func-returns-value]
+        except (pa.ArrowException, ValueError) as error:
+            raise FormatError(f"{path.name} is not a table: {error}.") from error
+        table = _without_graphs_of(ragged, table, delimiter(path), options)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            column = pc.if_else(pc.equal(table[place], ""), None, table[place])
+            table = table.set_column(place, field.with_metadata(SPELLED if field.name in labels else {}), column)
+    return table
+
+
+def _without_graphs_of(ragged: list[Any], table: pa.Table, separator: str, options: ReadOptions) -> pa.Table:
+    """The table without the graphs that a row with too few or too many cells belongs to: an edge of theirs is lost."""
+    place = table.column_names.index(options.graph_column) if options.graph_column in table.column_names else 0
+    names = set()
+    for row in ragged:
+        cells = next(csv.reader([row.text], delimiter=separator), [])
+        names.add(cells[place] if place < len(cells) else "?")
+        reason = f"{row.actual_columns} columns, the header has {row.expected_columns}"
+        options.log.add(row.number, cells[place] if place < len(cells) else "?", reason)
+    return table.filter(pc.invert(pc.is_in(table[place], pa.array(sorted(names), pa.string()))))
+
+
+def _parquet_table(path: Path, options: ReadOptions) -> pa.Table:
+    """The table of a file whose unpacked size is within the limits."""
+    if not path.stat().st_size:
+        raise FormatError(f"{path.name} is empty (0 bytes); a Parquet file never is.")
+    try:
+        with pq.ParquetFile(path) as source:
+            facts = source.metadata
+            unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+            options.limits.check("max_file_bytes", unpacked, f"Unpacked bytes of {path.name}")
+            options.limits.check("max_edges", facts.num_rows, f"Rows of {path.name}")
+            values = sum(group.column(i).num_values for group in map(facts.row_group, range(facts.num_row_groups))
+                         for i in range(group.num_columns))  # fmt: skip
+            options.limits.check_ratio(max(unpacked, 8 * values), path.stat().st_size, path.name)
+            return _usual_types(source.read())
+    except LimitError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError) as error:
+        raise FormatError(f"{path.name} is not a readable Parquet file ({error}). It may be truncated.") from error
+
+
+def _frame_table(frame: Any) -> pa.Table:
+    try:
+        if type(frame).__module__.startswith("pandas"):
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        elif hasattr(frame, "__arrow_c_stream__"):
+            table = pa.table(frame)
+        else:
+            table = pa.interchange.from_dataframe(frame)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise SchemaError(f"A column of the {type(frame).__name__} mixes types or has one unknown: {error}.") from error
+    return _usual_types(table)
+
+
+def _usual_types(table: pa.Table) -> pa.Table:
+    """The same values, with one kind of text and without dictionaries."""
+    for place, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            kind = pa.string()
+        if kind != field.type:
+            table = table.set_column(place, field.with_type(kind), table[place].cast(kind))
+    return table

@@ -1,0 +1,77 @@
+"""DataFrames and Parquet tables: edges with a node table, molecules, graphs; and what is no such table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pytest
+
+from graphglass.errors import FormatError, SchemaError
+from graphglass.graphs.read import read_graphs, read_report
+
+EDGES = {"graph_id": [7, 7, 8], "source": [0, 1, 0], "target": [1, 2, 1]}
+FRAMES = pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+MOLECULES = {
+    "name": ["ethanol", "bad", "ethane"],
+    "SMILES": ["CCO", "C1CC", "CC"],
+    "active": [1, 0, 0],
+    "p": [0.5, 1, 2],
+}
+
+
+@FRAMES
+def test_molecules(frame: Any) -> None:
+    result = read_report(frame(MOLECULES), keep=["p"], label_column="active")
+    graphs = result.graphs
+    assert graphs.ids == ("ethanol", "ethane")
+    assert graphs.columns["p"].tolist() == [0.5, 2.0]
+    assert graphs.labels is not None
+    assert graphs.labels.tolist() == [1, 0]
+    assert graphs.content_hashes() == read_graphs(["CCO", "CC"], format="smi").content_hashes()
+    assert (result.rejects[0].position, result.rejects[0].id) == (1, "bad")
+
+
+@FRAMES
+def test_missing_smiles_and_other_column_names(frame: Any) -> None:
+    result = read_report(frame({"structure": ["CC", None]}), smiles_column="structure")
+    assert result.graphs.ids == ("line-0",)
+    assert len(result.rejects) == 1
+
+
+@FRAMES
+def test_edges_with_a_node_table(frame: Any, tmp_path: Path) -> None:
+    nodes = frame({"graph_id": [7, 7, 7, 8, 8], "node": [0, 1, 2, 0, 1], "label": list("CCOCN"), "x": range(5)})
+    graphs = read_graphs(frame(EDGES), nodes=nodes)
+    assert graphs.ids == ("7", "8")
+    assert graphs.attributes is not None
+    assert graphs.attributes[:, 0].tolist() == [0, 1, 2, 3, 4]
+    pandas.DataFrame(EDGES).to_parquet(tmp_path / "e.parquet")
+    assert read_graphs(tmp_path / "e.parquet", nodes=nodes).content_hashes() == graphs.content_hashes()
+
+
+def test_parquet_of_molecules(tmp_path: Path) -> None:
+    pandas.DataFrame(MOLECULES).to_parquet(tmp_path / "m.parquet")
+    result = read_report(tmp_path / "m.parquet")
+    assert result.graphs.ids == ("ethanol", "ethane")
+    assert (result.rejects[0].position, result.unit) == (2, "row")
+
+
+def test_times_become_seconds() -> None:
+    times = pandas.to_datetime(["1970-01-01T00:00:01.5", "1970-01-02T00:00:00.0"])
+    frame = pandas.DataFrame({"graph_id": ["g", "g"], "source": [0, 1], "target": [1, 2], "time": times})
+    numbers = read_graphs(frame).edge_attributes
+    assert numbers is not None
+    assert np.unique(numbers).tolist() == [1.5, 86400.0]
+
+
+def test_what_is_no_table_of_graphs() -> None:
+    with pytest.raises(SchemaError, match="The DataFrame has neither a SMILES column nor"):
+        read_graphs(pandas.DataFrame({"x": [1]}))
+    with pytest.raises(SchemaError, match="mixes types"):
+        read_graphs(pandas.DataFrame({"graph_id": ["a", 1], "source": [0, 1], "target": [1, 0]}))
+    with pytest.raises(FormatError, match=r"a list of 2\. Join them"):
+        read_graphs([pandas.DataFrame(MOLECULES)] * 2)
