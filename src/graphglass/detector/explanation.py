@@ -112,7 +112,7 @@ def explain_one(
     if decision_function is not None:
         attribution = node_attribution(query.graphs, score, decision_function)
     deviations = field_deviations(query, references)
-    near = nearest(query, references, scorer, scorer.fused_distances(query)[0], neighbours)
+    near = nearest_references(query, references, scorer, neighbours)
     resembles: tuple[Neighbour, ...] = ()
     sentences = reasons(deviations)
     if scorer.known is not None:
@@ -132,6 +132,18 @@ def explain_one(
         node_attribution=attribution,
         node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
     )
+
+
+def nearest_references(
+    query: ProfiledGraphs, references: ProfiledGraphs, scorer: ReferenceScorer, count: int
+) -> tuple[Neighbour, ...]:
+    """The references with the smallest fused distance to one graph."""
+    places = scorer.candidates(query)
+    distances = scorer.fused_distances(query, places)[0]
+    if scorer.large is not None:
+        chosen = np.argsort(distances, kind="stable")[:count]
+        references, distances = scorer.large.profiled(places[chosen], scorer.channels), distances[chosen]
+    return nearest(query, references, scorer, distances, count)
 
 
 def nearest(
