@@ -2,6 +2,7 @@
 
     python benchmarks/fuzz.py                          # some minutes; writes the record and the table of the page
     python benchmarks/fuzz.py --kind model:document --only 17    # repeat one input and show its traceback
+    python benchmarks/fuzz.py --kind request --update  # only some kinds; their rows of the record are replaced
     python benchmarks/fuzz.py --table                  # only the table, from the record
 
 Every input follows from a seed, its kind and its number. Inputs are read in a process with 8 GB of address space and 60
@@ -274,6 +275,14 @@ def fuzz(folder: Path, inputs: int, seed: int, wanted: str | None, show: Callabl
     }
 
 
+def updated(before: dict[str, Any], some: dict[str, Any]) -> dict[str, Any]:
+    """A record with the rows and findings of another run in place of its own."""
+    new = {row["kind"]: row for row in some["rows"]}
+    rows = [new.get(row["kind"], row) for row in before["rows"]]
+    findings = [item for item in before["findings"] if item["kind"] not in new] + some["findings"]
+    return {**before, "inputs": sum(row["inputs"] for row in rows), "rows": rows, "findings": findings}
+
+
 def table(record: dict[str, Any]) -> str:
     """The Markdown table of a record."""
     tried = (
@@ -302,6 +311,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", help="only kinds that start with this; nothing is recorded")
     parser.add_argument("--only", type=int, help="only this number of --kind, in this process")
+    parser.add_argument("--update", action="store_true", help="with --kind: replace these rows of the record")
     parser.add_argument("--table", action="store_true", help="only write the table of the page")
     options = parser.parse_args()
     if options.table:
@@ -316,7 +326,9 @@ def main() -> None:
             print(Worker(folder, folder / "scratch").run(options.kind, options.only, options.seed))
             return
         record = fuzz(folder, options.inputs, options.seed, options.kind, lambda text: print(text, flush=True))
-    if options.kind is None:
+    if options.update:
+        record = updated(json.loads(options.output.read_text()), record)
+    if options.kind is None or options.update:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(json.dumps(record, indent=1) + "\n")
         if options.output == RECORD:
