@@ -1,6 +1,7 @@
 """What a terminal must not be told by a graph."""
 
 import io
+import warnings
 
 from rich.table import Table
 
