@@ -36,10 +36,7 @@ def model_card(detector: GLASS) -> str:
     lines = [
         "# Model card",
         "",
-        (
-            f"Written by GraphGlass {__version__}. `manifest.json` has the sha256 of every file; this page is not one of "
-            "them."
-        ),
+        (f"Written by GraphGlass {__version__}. `manifest.json` has the sha256 of every file except this page."),
         "",
         "## Data",
         "",
@@ -95,8 +92,8 @@ def _approximate(detector: GLASS) -> list[str]:
                 f"{len(large.graphs)}; the index finds {large.index.recall:.3f} of the {RECALL_AT} nearest sketches."
             ),
             (
-                f"{counted(len(detector.references_), 'reference')}, drawn once, have leave-one-out scores; p-values, the "
-                "threshold and the ranges in explanations come from those."
+                f"{counted(len(detector.references_), 'reference')}, drawn once, have leave-one-out scores; p-values, "
+                "the threshold and the ranges in explanations come from those."
             ),
         ]
     estimated = detector.references_.profile.estimated

@@ -29,7 +29,7 @@ def plot_scores(detector: GLASS, graphs: Any, *, alpha: float = 0.05, ax: Any = 
     if len(flagged):
         axes.axvline(flagged.min(), color=FLAGGED, linestyle="--", label=f"flagged from here (p ≤ {alpha:g})")
     axes.set(xlabel="score (higher is more abnormal)", ylabel="share")
-    axes.legend(frameon=False)
+    _legend(axes)
     return axes
 
 
@@ -46,7 +46,7 @@ def plot_map(detector: GLASS, graphs: Any, *, alpha: float = 0.05, ax: Any = Non
         axes.scatter(*known.T, s=45, color=KNOWN, marker="^", label="known anomalies")
     axes.set_aspect("equal", "datalim")
     axes.set(xticks=[], yticks=[])
-    axes.legend(frameon=False)
+    _legend(axes)
     return axes
 
 
@@ -60,6 +60,11 @@ def plot_explanation(explanation: Explanation, *, ax: Any = None) -> Any:
     reason = explanation.reasons[0] if explanation.reasons else "No measured property is outside its usual range."
     axes.set_title(f"{title}\n{reason}", loc="left", fontsize=9, wrap=True)
     return axes
+
+
+def _legend(axes: Any) -> None:
+    """Below the picture, where it hides no point."""
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, fontsize=9)
 
 
 def _axes(ax: Any) -> Any:
