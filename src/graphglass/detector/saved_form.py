@@ -177,6 +177,7 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
         "attributes": list(graphs.attribute_names),
         "edge_attributes": list(graphs.edge_attribute_names),
         "labels": {str(code): name for code, name in graphs.label_names.items()},
+        "codes": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
         "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
     }
 
@@ -190,6 +191,7 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
         attribute_names=tuple(names["attributes"]),
         edge_attribute_names=tuple(names["edge_attributes"]),
         label_names={int(code): name for code, name in names["labels"].items()},
+        code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
     structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in _PROFILE_ARRAYS})
