@@ -3,6 +3,7 @@
     python benchmarks/quality.py tasks --data DATA --seeds 0 2     # every task: channels, rules, p-values
     python benchmarks/quality.py few --data DATA                   # 2 to 64 references
     python benchmarks/quality.py zero-shot --data DATA             # references of other datasets
+    python benchmarks/quality.py edges --data DATA                 # with and without direction and edge attributes
     python benchmarks/quality.py page                              # the tables of docs/quality.md
 
 The tasks are those of `glass bench suite`. Finished tasks are kept in results/quality/*.jsonl and not run again; the
@@ -15,6 +16,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,52 @@ def zero_shot(datasets: Datasets, names: list[str], seeds: range) -> None:
     _run("zero-shot", ({"dataset": name, "seed": seed} for name in targets for seed in seeds), measure)
 
 
+def edges(datasets: Datasets, names: list[str], seeds: range) -> None:
+    """80% of the normals as references, with and without what the edges carry; how many test graphs are references."""
+
+    def measure(cell: Row) -> Row:
+        graphs = datasets.get(cell["dataset"])
+        odd = np.asarray(graphs.labels) == task_classes(graphs.labels)[0]
+        normal = np.random.default_rng(cell["seed"]).permutation(np.flatnonzero(~odd))
+        references, held_out = np.split(normal, [len(normal) * 4 // 5])
+        test = np.concatenate([held_out, np.flatnonzero(odd)])
+        found = {}
+        for name, dropped in EDGE_FORMS.items():
+            form = replace(graphs, **dropped)
+            scores = GLASS().fit(blind(form, references)).decision_function(blind(form, test))
+            found[name] = round(evaluate(scores, odd[test])["auroc"], 3)
+        forms = np.unique([_form(graph) for graph in graphs], return_inverse=True)[1]
+        copies = np.isin(forms[test], forms[references])
+        counts = [np.bincount(forms[test], kind, minlength=len(graphs)) for kind in (odd[test], ~odd[test])]
+        best = (counts[0] / np.maximum(counts[0] + counts[1], 1))[forms[test]]
+        return {
+            "auroc": found,
+            "copies": {"normals": float(copies[~odd[test]].mean()), "anomalies": float(copies[odd[test]].mean())},
+            "ceiling": round(evaluate(best, odd[test])["auroc"], 3),
+        }
+
+    chosen = [name for name in ("HDFS_100k", "ER_MD") if name in names]
+    _run("edges", ({"dataset": name, "seed": seed} for name in chosen for seed in seeds), measure)
+
+
+_UNWEIGHTED: Row = {"edge_attributes": None, "edge_attribute_names": ()}
+EDGE_FORMS: dict[str, Row] = {
+    "direction and edge attributes": {},
+    "without direction": {"outgoing": None},
+    "without edge attributes": _UNWEIGHTED,
+    "without both": {"outgoing": None, **_UNWEIGHTED},
+}
+
+
+def _form(graph: GraphSet) -> str:
+    """Equal for equal graphs whatever their node order, if no two nodes of a graph carry the same label."""
+    assert graph.node_labels is not None
+    ends = zip(graph.end_nodes, graph.global_neighbours, strict=True)
+    pairs = [(int(graph.node_labels[one]), int(graph.node_labels[two])) for one, two in ends]
+    extra = [part.tolist() for part in (graph.outgoing, graph.edge_attributes) if part is not None]
+    return f"{sorted(graph.node_labels.tolist())} {sorted(zip(pairs, *extra, strict=True))}"
+
+
 def _rewired(edges: NDArray[np.int64], nodes: int, rng: Generator) -> NDArray[np.int64]:
     """A fifth of the edges get a random end."""
     edges = edges.copy()
@@ -206,7 +254,8 @@ def page() -> None:
     rows = _rows("tasks")
     parts = {
         "reached": reached(rows), "rules": rules(rows), "channels": channels(rows), "datasets": per_dataset(rows),
-        "p-values": calibration(rows), "few": few_table(), "zero-shot": zero_table(), "planted": planted_table(),
+        "p-values": calibration(rows), "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
+        "planted": planted_table(),
     }  # fmt: skip
     text = PAGE.read_text(encoding="utf-8")
     for name, lines in parts.items():
@@ -349,6 +398,22 @@ def zero_table() -> list[str]:
     return table(["", *(SHORT.get(name, name) for name in names), "mean"], lines)
 
 
+def edges_table() -> list[str]:
+    rows = _rows("edges")
+    names = list(dict.fromkeys(row["cell"]["dataset"] for row in rows))
+    own = {name: [row for row in rows if row["cell"]["dataset"] == name] for name in names}
+    lines = [
+        [form, *(f"{np.mean([r['auroc'][form] for r in own[name]]):.1f}" for name in names)] for form in EDGE_FORMS
+    ]
+    lines.append(["best ranking that knows the test labels, equal graphs tied",
+                  *(f"{np.mean([r['ceiling'] for r in own[name]]):.1f}" for name in names)])  # fmt: skip
+    lines += [
+        [f"{kind} equal to a reference", *(f"{np.mean([r['copies'][kind] for r in own[name]]):.0%}" for name in names)]
+        for kind in ("normals", "anomalies")
+    ]
+    return table(["", *names], lines) if rows else []
+
+
 def planted_table() -> list[str]:
     path = OUT / "planted.json"
     if not path.exists():
@@ -366,7 +431,7 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("tasks", "few", "zero-shot", "page"))
+    parser.add_argument("what", choices=("tasks", "few", "zero-shot", "edges", "page"))
     parser.add_argument("--data", type=Path, help="the data root, with the folder suite in it")
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1), metavar=("FIRST", "END"))
     parser.add_argument("--datasets", nargs="+", default=list(EVERY))
@@ -374,7 +439,7 @@ def main() -> None:
     if options.what == "page":
         page()
         return
-    measure = {"tasks": tasks, "few": few, "zero-shot": zero_shot}[options.what]
+    measure = {"tasks": tasks, "few": few, "zero-shot": zero_shot, "edges": edges}[options.what]
     measure(Datasets(options.data, keep=4), options.datasets, range(*options.seeds))
 
 

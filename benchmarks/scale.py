@@ -1,9 +1,9 @@
 """The measured limits: graphs, references and workers, from a thousand to a million.
 
-    python benchmarks/scale.py [--cells graphs,stages,channels,references,large,workers] [--work DIR]
+    python benchmarks/scale.py [--cells graphs,stages,exact,large,workers] [--work DIR]
 
 Every finished cell is one record of results/benchmarks/scale.json; a rerun measures what is missing. The work folder
-(several gigabytes) holds the generated parts, the model and the scores. `workers` wants a machine with two idle cores.
+holds the generated parts, the model and the scores. `workers` wants a machine with two idle cores.
 `python benchmarks/scale_page.py` draws the figures and fills docs/scale.md.
 """
 
@@ -14,37 +14,33 @@ import shutil
 import tempfile
 import threading
 import time
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
-import torch
+from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from graphglass import GLASS, read_graphs
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.channels.codes import CodeChannel
-from graphglass.channels.patterns import pattern_channel as wl
-from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
-from graphglass.channels.tables import table_channel as tables
+from graphglass.channels.fusion import SHARPNESS, fit_fusion
+from graphglass.channels.nearest_references import smallest_mean
+from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cluster import connect, score_parts
 from graphglass.cluster.part_work import score_columns
-from graphglass.detector.large_references import index_references
+from graphglass.detector import large_references
 from graphglass.detector.reference_scorer import build_channels
-from graphglass.embedding.embedder import text_anchors
-from graphglass.sphere.neighbours import nearest_in_shards
-from graphglass.sphere.reference_index import ReferenceIndex
+from graphglass.graphs.graph_set import concatenate
 from graphglass.storage.load import artifact_digest
-from graphglass.structure.profile import profile
-from scale_graphs import molecules, part, write_part
+from scale_graphs import molecules, part, planted, write_part
 
 PART = 20_000
 MODEL_REFERENCES = 1_000
 REPEATS = 3
+COMPARED = 3  # nearest references that recall counts
 
 
 class Records:
@@ -106,19 +102,25 @@ def cpu_seconds():
     return sum(sum(process.cpu_times()[:2]) for process in [me, *me.children(recursive=True)])
 
 
+def timed(work, repeats=1):
+    """Seconds of processor time, the least of the repeats, and what the work returned.
+
+    Other work on the machine slows even the processor's time, by taking the caches; the least is least disturbed.
+    """
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        value = work()
+        best = min(best, time.process_time() - start)
+    return best, value
+
+
 class Place:
     """The work folder: generated parts, the model, the scores."""
 
     def __init__(self, folder, data_root):
-        self.folder, self.data_root = folder, data_root
+        self.folder, self.base = folder, molecules(data_root)
         folder.mkdir(parents=True, exist_ok=True)
-        self._base = None
-
-    @property
-    def base(self):
-        if self._base is None:
-            self._base = molecules(self.data_root)
-        return self._base
 
     @property
     def model(self):
@@ -126,31 +128,7 @@ class Place:
         path = self.folder / "model"
         if not path.exists():
             chosen = np.sort(np.random.default_rng(0).choice(len(self.base), MODEL_REFERENCES, replace=False))
-            GLASS(random_state=0).fit(self.base[chosen]).save(path)
-        return path
-
-    def references(self, number):
-        """Part ``number`` of the endless reference set with its codes, which are kept once they are computed."""
-        graphs = part(self.base, 10_000 + number, PART)
-        file = self.folder / "codes" / f"{number:04d}.npz"
-        if not file.exists():
-            detector = GLASS.load(self.model)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            temporary = file.with_suffix(".tmp.npz")
-            seconds, evidence = timed(lambda: detector.embedder_.embed(graphs))
-            np.savez(temporary, seconds=seconds, **evidence.codes)
-            temporary.rename(file)
-        with np.load(file) as stored:
-            codes = {name: stored[name] for name in stored.files if name != "seconds"}
-            return ProfiledGraphs(graphs, profile(graphs), codes), float(stored["seconds"])
-
-    def rows(self, count, code="graph:128"):
-        """A file of ``count`` reference codes of one kind."""
-        path = self.folder / "rows" / f"{count}.npy"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            pieces = [self.references(i)[0].codes[code] for i in range(-(-count // PART))]
-            np.save(path, np.concatenate(pieces)[:count])
+            GLASS().fit(self.base[chosen]).save(path)
         return path
 
     def parts(self, first, last, size=PART):
@@ -168,7 +146,7 @@ def warm_up(client, place):
     client.run(lambda: score_columns(read_graphs(part, cache=False), model, artifact_digest(model)))
 
 
-def measure_graphs(place, records, most):
+def measure_graphs_scored(place, records, most):
     """Parts to score files on two workers: 10^3 to 10^6 graphs, the last as ten runs of 10^5."""
     model = place.model
     plan = [("graphs/1000", place.parts(0, 1, 1_000)), ("graphs/10000", place.parts(0, 1, 10_000))]
@@ -210,17 +188,12 @@ def measure_stages(place, records):
         return value
 
     graphs = stage("read", lambda: read_graphs(path, cache=False))
-    structure = stage("profile", lambda: profile(graphs))
-    anchors = stage("text codes", lambda: text_anchors(detector.embedder_.text, structure, detector.domain))
-    evidence = stage("graph codes", lambda: detector.embedder_.embed_profiled(graphs, structure, anchors))
+    profiled = stage("profile", lambda: measure_graphs(graphs))
     distances = {}
     for channel in detector.scorer_.channels:
-        kind = channel.name.split(":")[0]
-        kind = {"graph": "sphere channels", "text": "sphere channels", "pattern": "pattern channels"}.get(
-            kind, "table channels"
-        )
-        distances[channel.name] = stage(kind, lambda: channel.distances(evidence)[0])  # noqa: B023
-    scores = np.sum(list(detector.scorer_.fusion.contributions(distances).values()), axis=0)
+        rows = stage("rows", lambda: channel.encode(profiled))  # noqa: B023
+        distances[channel.name] = stage(kind_of(channel.name), lambda: channel.distances(rows))  # noqa: B023
+    scores = stage("fusion", lambda: detector.scorer_.fusion.scores(distances))
     with tempfile.TemporaryDirectory() as folder:
         p_values = conformal_p_values(scores, detector.decision_scores_)
         columns = {"id": list(graphs.ids), "score": scores, "p_value": p_values}
@@ -231,42 +204,34 @@ def measure_stages(place, records):
     )  # fmt: skip
 
 
-def measure_channels(place, records):
-    """What a query costs in every kind of channel, and what the channel holds, by the number of references.
+def kind_of(channel):
+    return "patterns" if channel.startswith("patterns") else "tables"
 
-    Calibration is timed where it is feasible; past that the channels are fitted without it, since its cost grows with
-    the square of the references.
-    """
-    queries = part(place.base, 1_000, 200)
-    for count in (1_000, 10_000, 20_000, 100_000):
-        cell = f"channels/{count}"
+
+def measure_exact(place, records):
+    """Exact search: what a query costs by kind of channel, what calibration costs, and what the channels hold."""
+    queries = measure_graphs(part(place.base, 1_000, 200))
+    for count in (1_000, 10_000, large_references.EXACT_UP_TO):
+        cell = f"exact/{count}"
         if cell in records:
             continue
-        detector = GLASS.load(place.model)
-        asked = detector.embedder_.embed(queries)
-        parts = [part(place.base, 2_000 + i, min(count, 10_000)) for i in range(max(1, count // 10_000))]
-        evidence = join_profiled([detector.embedder_.embed(graphs) for graphs in parts])
-        channels = {}
-        for channel in build_channels(detector.settings_, detector.embedder_.slices):
-            calibrated = count <= 10_000
-            if isinstance(channel, CodeChannel):
-                channel.fit(evidence)
-                calibration = timed(channel.leave_one_out)[0] if calibrated else None
-                held = channel.rows.nbytes
-            else:
-                with uncalibrated() if not calibrated else nullcontext():
-                    fitting = timed(lambda: channel.fit(evidence))[0]  # noqa: B023
-                if channel.silent:
-                    continue
-                calibration = fitting if calibrated else None
-                held = array_bytes(channel)
-            seconds = timed(lambda: channel.distances(asked), REPEATS)[0]  # noqa: B023
-            channels[channel.name] = {
-                "ms_per_query": 1000 * seconds / len(asked),
-                "calibration_seconds": calibration,
-                "megabytes": held / 2**20,
-            }
-        records.add(cell, references=count, queries=len(asked), channels=channels)
+        references = measure_graphs(concatenate([part(place.base, 2_000 + i, 1_000) for i in range(count // 1_000)]))
+        costs = {"patterns": [0.0] * 3, "tables": [0.0] * 3}
+        for channel in build_channels(None, ()):
+            calibration, _ = timed(lambda: channel.fit(references))  # noqa: B023
+            if not channel.has_data:
+                continue
+            rows = channel.encode(queries)
+            seconds, _ = timed(lambda: channel.distances(rows), REPEATS)  # noqa: B023
+            found = costs[kind_of(channel.name)]
+            for i, value in enumerate((1000 * seconds / len(queries), calibration, array_bytes(channel) / 2**20)):
+                found[i] += value
+            print(channel.name, f"{calibration:.2f} s", flush=True)
+        names = ("ms_per_query", "calibration_seconds", "megabytes")
+        records.add(
+            cell, references=count, queries=len(queries),
+            kinds={kind: dict(zip(names, found, strict=True)) for kind, found in costs.items()},
+        )  # fmt: skip
 
 
 def array_bytes(owner, seen=None):
@@ -282,109 +247,81 @@ def array_bytes(owner, seen=None):
     return sum(array_bytes(item, seen) for item in getattr(owner, "__dict__", {}).values())
 
 
-@contextmanager
-def uncalibrated():
-    """Fit a channel without comparing its references with each other."""
-    modules = (tables, wl)
-    kept = [module.left_out_means for module in modules]
-    for module in modules:
-        module.left_out_means = lambda metric, k, locality, count: (np.zeros(count), np.ones(count))
-    try:
-        yield
-    finally:
-        for module, function in zip(modules, kept, strict=True):
-            module.left_out_means = function
-
-
-def timed(work, repeats=1):
-    """Seconds of processor time, the least of the repeats, and what the work returned.
-
-    Other work on the machine slows even the processor's time, by taking the caches; the least is least disturbed.
-    """
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        value = work()
-        best = min(best, time.process_time() - start)
-    return best, value
-
-
-def measure_references(place, records, most):
-    """Search of one code among 10^3 to 10^6 references: exact, a neighbour graph, inverted lists."""
-    queries = GLASS.load(place.model).channel_embeddings(part(place.base, 1_000, 1_000))["graph:128"]
-    k = 3
-    for count in (size for size in (1_000, 10_000, 100_000, 1_000_000) if size <= most):
-        rows = place.rows(count)
-        exact = None
-        for kind in ("flat", "hnsw", "ivf"):
-            cell = f"references/{count}/{kind}"
-            if cell in records:
-                continue
-            spent, index = timed(lambda: ReferenceIndex.build(rows, k, kind=kind))  # noqa: B023
-            searching, (found, _) = timed(lambda: index.nearest(queries, k), REPEATS)  # noqa: B023
-            if exact is None:
-                exact = nearest_in_shards(queries, [np.load(rows, mmap_mode="r")], k)[0]
-            records.add(
-                cell, references=count, kind=kind, code="graph:128", k=k, build_seconds=spent,
-                ms_per_query=1000 * searching / len(queries), effort=index.effort, recall_on_references=index.recall,
-                recall_on_queries=float((found >= exact[:, -1:] - 1e-6).mean()), bytes=index.path.stat().st_size,
-            )  # fmt: skip
-
-
 def measure_large(place, records, most):
-    """A whole detector with very many references: made, saved, loaded by two processes at once, asked."""
-    for count in (size for size in (1_000_000, 100_000) if size <= most):
+    """Indexed detectors: built, saved, loaded, asked, and compared with exact search on planted anomalies."""
+    for count in (size for size in (100_000, 20_000, 1_000_000) if size <= most):
         cell, path = f"large/{count}", place.folder / f"large-{count}"
         if cell in records:
             continue
-        with Watch() as watch:
-            made = make_large(place, count, path)
-        with connect("local", 2) as client:
-            answers = client.run(_ask, str(path), str(place.parts(0, 1, 1_000)[0]))
-        first, second = answers.values()
-        assert np.array_equal(first.pop("scores"), second.pop("scores"))
-        records.add(
-            cell, references=count, **made, building_memory_mb=watch.largest,
-            index_bytes=sum(file.stat().st_size for file in path.glob("index_*")),
-            model_bytes=sum(file.stat().st_size for file in path.iterdir()), processes=[first, second],
-        )  # fmt: skip
+        normals, queries, anomalous = planted(place.base, count)
+        with Watch() as watch, bound(1_000):
+            profiling, references = timed(lambda: measure_graphs(normals))  # noqa: B023
+            print(f"{count} references profiled in {profiling:.1f} s", flush=True)
+            building, detector = timed(lambda: GLASS().fit(references))  # noqa: B023
+        print(f"built in {building:.1f} s, {watch.largest:.0f} MB", flush=True)
+        saving, _ = timed(lambda: detector.save(path))  # noqa: B023
+        detector.decision_function(queries[:5])
+        asking, scores = timed(lambda: detector.decision_function(queries), REPEATS)  # noqa: B023
+        print(f"{1000 * asking / len(queries):.2f} ms a query", flush=True)
+        facts = {
+            "build_seconds": profiling + building, "saving_seconds": saving, "building_memory_mb": watch.largest,
+            "model_bytes": sum(file.stat().st_size for file in path.iterdir()),
+            "index": detector.scorer_.large.index.facts(), "candidates": detector.scorer_.large.candidates,
+            "queries": len(queries), "ms_per_query": 1000 * asking / len(queries),
+            "auroc": 100 * roc_auc_score(anomalous, scores),
+        }  # fmt: skip
+        facts |= against_exact(detector, queries, anomalous)
+        if count <= large_references.EXACT_UP_TO:
+            exact = GLASS().fit(references)
+            facts["exact_fit_auroc"] = 100 * roc_auc_score(anomalous, exact.decision_function(queries))
+        records.add(cell, references=count, **facts)
 
 
-def make_large(place, count, path):
-    """Save a detector with ``count`` references; what each step took."""
-    detector = GLASS.load(place.model)
-    encoding, reading = [], []
+class bound:  # reads as a statement
+    """Index sets above a lower bound than the usual one."""
 
-    def parts():
-        for number in range(count // PART):
-            seconds, (evidence, encoded) = timed(partial(place.references, number))
-            reading.append(seconds)
-            encoding.append(encoded)
-            yield evidence
+    def __init__(self, value):
+        self.value = value
 
-    indexing, large = timed(lambda: index_references(parts(), count, detector.settings_.k))
-    calibrating, _ = timed(lambda: detector._refer_to(large))
-    saving, _ = timed(lambda: detector.save(path))
+    def __enter__(self):
+        self.usual = large_references.EXACT_UP_TO
+        large_references.EXACT_UP_TO = self.value
+
+    def __exit__(self, *_):
+        large_references.EXACT_UP_TO = self.usual
+
+
+def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
+    """The same channels with every reference as a candidate: AUROC, query time and recall of the nearest references.
+
+    Local scales are those of the indexed detector. Calibration is exact, on some of its references.
+    """
+    scorer, references = detector.scorer_, detector.references_
+    profiled = detector._queries(queries)
+    some = np.linspace(0, len(references) - 1, min(calibrated, len(references))).astype(np.int64)
+    places, left_out = scorer.large.calibrated[some], {}
+    for channel in scorer.channels:
+        values, rows = np.empty(len(some)), channel.encode(references[some])
+        for first in range(0, len(some), 50):
+            block = channel.compare(rows[first : first + 50], channel.references) / channel.units
+            block[np.arange(len(block)), places[first : first + 50]] = np.inf
+            values[first : first + 50] = smallest_mean(block, channel.k)
+        left_out[channel.name] = values
+        print(f"{channel.name}: calibrated exactly", flush=True)
+    exact = replace(scorer, large=None, fusion=fit_fusion(left_out, scorer.fusion.weights, SHARPNESS))
+    asking, scores = timed(lambda: exact.scores(profiled))
+    asked = profiled[np.linspace(0, len(queries) - 1, compared).astype(np.int64)]
+    near, same = scorer.large.near(asked), replace(scorer, large=None)
+    everything = np.arange(len(scorer.large.graphs))
+    shares = []
+    for i in range(len(asked)):
+        distances = same.fused_distances(asked[[i]], everything)[0]
+        worst = np.sort(distances)[COMPARED - 1]
+        # Equal distances count as found.
+        shares.append(min(int((distances[near[i]] <= worst + 1e-6).sum()), COMPARED) / COMPARED)
     return {
-        "encoding_seconds": sum(encoding), "indexing_seconds": indexing - sum(reading),
-        "calibrating_seconds": calibrating, "saving_seconds": saving,
-        "index": {name: index.facts() for name, index in large.indexes.items()},
-    }  # fmt: skip
-
-
-def _ask(model, queries):
-    """In a worker: load, score, and say what it took; shared memory is counted by its share (PSS)."""
-    graphs = read_graphs(queries, cache=False)
-    loading, detector = timed(lambda: GLASS.load(model))
-    detector.decision_function(graphs[:5])
-    scoring, scores = timed(lambda: detector.decision_function(graphs), REPEATS)
-    spherical = [channel for channel in detector.scorer_.channels if isinstance(channel, CodeChannel)]
-    evidence = detector.embedder_.embed(graphs)
-    searching = timed(lambda: [channel.distances(evidence) for channel in spherical], REPEATS)[0]
-    memory = psutil.Process().memory_full_info()
-    return {
-        "loading_seconds": loading, "scoring_seconds": scoring, "sphere_seconds": searching, "graphs": len(graphs),
-        "rss_mb": memory.rss / 2**20, "own_mb": memory.uss / 2**20, "pss_mb": memory.pss / 2**20, "scores": scores,
+        "exact_ms_per_query": 1000 * asking / len(queries), "exact_auroc": 100 * roc_auc_score(anomalous, scores),
+        "recall": float(np.mean(shares)), "recall_at": COMPARED,
     }  # fmt: skip
 
 
@@ -413,25 +350,22 @@ def measure_workers(place, records):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", default="graphs,stages,channels,references,large,workers")
+    parser.add_argument("--cells", default="graphs,stages,exact,large,workers")
     parser.add_argument("--data-root", default=None)
     parser.add_argument("--most-graphs", type=int, default=1_000_000)
-    parser.add_argument("--most-references", type=int, default=1_000_000)
+    parser.add_argument("--most-references", type=int, default=100_000)
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "graphglass-scale")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/scale.json"))
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
     place, records = Place(arguments.work, arguments.data_root), Records(arguments.output)
     chosen = arguments.cells.split(",")
     with threadpool_limits(1):  # as on the workers
         if "graphs" in chosen:
-            measure_graphs(place, records, arguments.most_graphs)
+            measure_graphs_scored(place, records, arguments.most_graphs)
         if "stages" in chosen:
             measure_stages(place, records)
-        if "channels" in chosen:
-            measure_channels(place, records)
-        if "references" in chosen:
-            measure_references(place, records, arguments.most_references)
+        if "exact" in chosen:
+            measure_exact(place, records)
         if "large" in chosen:
             measure_large(place, records, arguments.most_references)
         if "workers" in chosen:

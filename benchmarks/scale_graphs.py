@@ -53,6 +53,24 @@ def perturbed(rng, graphs: GraphSet) -> GraphSet:
     return canonical_graph_set(graphs.sizes, sources, targets, ids=graphs.ids, node_labels=labels)
 
 
+def planted(base: GraphSet, count: int, queries: int = 400) -> tuple[GraphSet, GraphSet, np.ndarray]:
+    """Perturbed molecules of NCI1 and AIDS as normals, further ones as queries, and as many that were perturbed thrice.
+
+    The last value is 1 for those.
+    """
+    real = base[np.array([name.startswith(("NCI1/", "AIDS/")) for name in base.ids])]
+    rng = np.random.default_rng([11, count])
+
+    def draw(number, name):
+        graphs = real[rng.integers(0, len(real), number)]
+        return perturbed(rng, replace(graphs, ids=tuple(f"{name}-{i}" for i in range(number))))
+
+    normals, usual, unusual = draw(count, "normal"), draw(queries, "query"), draw(queries, "planted")
+    for _ in range(2):
+        unusual = perturbed(rng, unusual)
+    return normals, concatenate([usual, unusual]), np.repeat([0, 1], queries)
+
+
 def trees(rng, count: int, labels, name: str) -> GraphSet:
     """Random trees of 8 to 40 nodes that grow near their tips, closed to rings by a few more edges."""
     sizes = rng.integers(8, 41, count)

@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import runpy
 import shlex
 from glob import glob
 from pathlib import Path
@@ -35,6 +37,13 @@ def place(tmp_path_factory):
         start = {"trusted": 4, "new": 8}.get(name, 0)
         (folder / f"{name}.smi").write_text("".join(f"{s} {name}-{i}\n" for i, s in enumerate(MOLECULES[start:])))
     (folder / "known.smi").write_text("N#N known-0\nC=C=C known-1\n")
+    (folder / "labelled.csv").write_text(
+        "name,smiles,toxic\n" + "".join(f"m{i},{s},{i % 4 // 3}\n" for i, s in enumerate(MOLECULES))
+    )
+    here = Path.cwd()
+    os.chdir(folder)
+    runpy.run_path(str(ROOT / "examples" / "molecules.py"))  # drugs.csv and candidates.csv
+    os.chdir(here)
     molecules = read_graphs(folder / "normals.smi")
     (folder / "parts").mkdir()
     for path in (folder / "other-normals.parquet", folder / "parts" / "one.parquet"):

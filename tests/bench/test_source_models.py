@@ -72,6 +72,14 @@ def test_an_encoder_alone(sources: dict[str, Any], trainings: list[int], tmp_pat
     assert alone.with_references(sources["AIDS"]).decision_function(queries).shape == (3,)
 
 
+def test_prompts_take_the_instruction_of_the_private_series(sources: dict[str, Any], tmp_path: Path) -> None:
+    usual = SourceEncoders(tmp_path).fit_encoder(small(), sources)
+    private = SourceEncoders(tmp_path).fit_encoder(small(), sources, instruction="domain-invariant")
+    assert usual.embedder_.context.instruction == "phase-aware"
+    assert private.embedder_.context.instruction == "domain-invariant"
+    assert len(list(tmp_path.glob("*/manifest.json"))) == 2
+
+
 def test_only_weights_are_kept(sources: dict[str, Any], tmp_path: Path) -> None:
     SourceEncoders(tmp_path).fit(small(), sources)
     (folder,) = [path for path in tmp_path.iterdir() if path.is_dir()]

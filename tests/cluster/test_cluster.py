@@ -318,13 +318,10 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
 
 
 def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):
-    for name in ("large_references", "glass"):
-        monkeypatch.setattr(f"graphglass.detector.{name}.SAMPLE", 20)
-    for name in ("FLAT_UP_TO", "HNSW_UP_TO"):
-        monkeypatch.setattr(f"graphglass.sphere.reference_index.{name}", 10)
+    monkeypatch.setattr("graphglass.detector.large_references.EXACT_UP_TO", 20)
     model = GLASS("paper", epochs=1).fit(normals[:10])
     model.with_references(normals).save(tmp_path / "indexed")
-    assert list((tmp_path / "indexed").glob("index_*.faiss"))
+    assert list((tmp_path / "indexed").glob("index-*.faiss"))
     outcomes = score_parts(client, tmp_path / "indexed", [place / "parts"], tmp_path / "out")
     assert not [outcome.error for outcome in outcomes if outcome.error]
     ids, scores = rows(tmp_path / "out")

@@ -84,7 +84,8 @@ def test_left_out_values_equal_refitting_without_each_reference(detector):
     scorer = detector.scorer_
     channels, fusion, known = scorer.channels, scorer.fusion, scorer.known
     count, more = len(detector.references_), len(known)
-    widths, _, found = _teach(channels, fusion, known.rows, np.arange(count), more)
+    normal = {channel.name: channel.references for channel in channels}
+    widths, _, found = _teach(channels, fusion, normal, known.rows, np.arange(count), {})
     gram = np.ones((count + more, count + more))
     for channel in channels:
         kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]

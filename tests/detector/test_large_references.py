@@ -1,4 +1,4 @@
-"""Reference sets past the bound: all of them in the spherical channels, a sample elsewhere, files that are mapped.
+"""Reference sets past the bound: candidates from an index, exact channels, files that are mapped.
 
 The bounds are lowered so that a hundred molecules are a large set.
 """
@@ -12,11 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from graphglass import GLASS
-from graphglass.channels.codes import CodeChannel
+from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cli.app import app
+from graphglass.detector import large_references
 from graphglass.errors import ArtifactError, InputError, MissingExtraError
 
-CHUNK, SAMPLE = 30, 50
+KEPT = 40  # references with a leave-one-out score
 
 
 @pytest.fixture(scope="module", params=["default", "paper"])
@@ -26,24 +27,17 @@ def small(request, normals):
     )
 
 
-@pytest.fixture(scope="module")
-def indexed(normals):
-    """A detector with codes to index."""
-    return GLASS("paper", encoder="numeric", epochs=1).fit(normals)
-
-
 @pytest.fixture
 def bounds(monkeypatch):
-    for name, value in {"SAMPLE": SAMPLE, "CHUNK": CHUNK}.items():
-        monkeypatch.setattr(f"graphglass.detector.large_references.{name}", value)
-    monkeypatch.setattr("graphglass.detector.glass.SAMPLE", SAMPLE)
+    monkeypatch.setattr(large_references, "EXACT_UP_TO", 50)
+    monkeypatch.setattr(large_references, "CALIBRATED", KEPT)
     return monkeypatch
 
 
 @pytest.fixture
-def approximate(bounds):
-    bounds.setattr("graphglass.sphere.reference_index.FLAT_UP_TO", 10)
-    bounds.setattr("graphglass.sphere.reference_index.HNSW_UP_TO", 20)
+def few_candidates(bounds):
+    bounds.setattr(large_references, "CANDIDATES", 30)
+    bounds.setattr(large_references, "NEAR", 20)
 
 
 @pytest.fixture(scope="module")
@@ -51,145 +45,166 @@ def many(mutag):
     return mutag[np.flatnonzero(mutag.labels == 1)].without_labels()[:100]
 
 
-def spherical(detector):
-    return [channel for channel in detector.scorer_.channels if isinstance(channel, CodeChannel)]
-
-
-def test_spherical_channels_measure_against_every_reference(small, many, queries, bounds):
+def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many, queries, bounds):
+    bounds.setattr(large_references, "NEAR", 99)
+    large = small.with_references(many)
+    near = large.scorer_.large.near(large._queries(queries))
+    assert sorted(near[0]) == list(range(100))
     bounds.undo()
     exact = small.with_references(many)
-    bounds.setattr("graphglass.detector.large_references.SAMPLE", SAMPLE)
-    bounds.setattr("graphglass.detector.large_references.CHUNK", CHUNK)
-    bounds.setattr("graphglass.detector.glass.SAMPLE", SAMPLE)
-    large = small.with_references(many)
-    assert (exact.scorer_.large, exact.scorer_.reference_count) == (None, 100)
-    assert large.scorer_.reference_count == 100
-    assert len(large.references_) == len(large.decision_scores_) == len(large.labels_) == SAMPLE
-    places = large.scorer_.large.places
-    assert large.references_.graphs.ids == tuple(many.ids[i] for i in places)
+    assert exact.scorer_.large is None
+    assert exact.scorer_.reference_count == large.scorer_.reference_count == 100
+    kept = large.scorer_.large.calibrated
+    assert len(large.references_) == len(large.decision_scores_) == len(large.labels_) == KEPT == len(kept)
+    assert large.references_.graphs.ids == tuple(many.ids[i] for i in kept)
     measured = exact._queries(queries)
-    for mine, theirs in zip(spherical(large), spherical(exact), strict=True):
-        # Graph codes of a part may differ from those of the whole in their last digits.
-        assert np.allclose(mine.distances(mine.encode(measured)), theirs.distances(mine.encode(measured)), atol=1e-6)
-        assert np.allclose(mine.left_out, theirs.left_out[places], atol=1e-6)
+    for mine, theirs in zip(large.scorer_.channels, exact.scorer_.channels, strict=True):
+        assert np.allclose(mine.units, theirs.units, rtol=1e-5)
+        found = mine.distances_among(mine.encode(measured), near)
+        assert np.allclose(found, theirs.distances(theirs.encode(measured)), atol=1e-5)
+        assert np.allclose(mine.left_out, theirs.left_out[kept], atol=1e-5)
 
 
-def test_other_channels_and_the_weights_are_those_of_the_sample(small, many, queries, bounds):
+def test_neighbours_are_those_of_brute_force_over_all_references(small, many, queries, bounds):
     large = small.with_references(many)
-    bounds.undo()
-    sampled = small.with_references(many[large.scorer_.large.places])
-    measured = large._queries(queries)
-    for mine, theirs in zip(large.scorer_.channels, sampled.scorer_.channels, strict=True):
-        if not isinstance(mine, CodeChannel):
-            assert np.array_equal(mine.distances(mine.encode(measured)), theirs.distances(theirs.encode(measured)))
-            assert np.array_equal(mine.left_out, theirs.left_out)
-    for name, weight in large.scorer_.fusion.weights.items():
-        assert weight == pytest.approx(sampled.scorer_.fusion.weights[name], rel=1e-4)
+    scorer, query = large.scorer_, large._queries(queries[3])
+    told = large.explain(queries[3], neighbours=100, nodes=False).neighbours
+    rows = {c.name: c.compare(c.encode(query), c.references)[0] / c.units for c in scorer.channels}
+    twin = scorer.fusion.scores({name: np.zeros(1) for name in rows})
+    brute = np.maximum(scorer.fusion.scores(rows) - twin, 0)
+    assert [item.distance for item in told] == pytest.approx(np.sort(brute), abs=1e-5)
+    assert {item.id for item in told} == set(many.ids)
 
 
-def test_fitting_and_adding_past_the_bound_index_as_well(normals, many, bounds):
-    fitted = GLASS().fit(many)
-    assert fitted.scorer_.reference_count == 100
-    grown = GLASS().fit(normals).add_references(many[60:100])
-    assert grown.scorer_.reference_count == 80
-    assert len(grown.references_) == SAMPLE
+def test_a_few_candidates_are_the_nearest_by_sketch(many, queries, few_candidates):
+    large = GLASS().fit(many)
+    measured = measure_graphs(queries)
+    near = large.scorer_.large.near(measured)
+    wanted = large_references.search_rows(measured) @ large_references.search_rows(measure_graphs(many)).T
+    assert near.shape == (len(queries), 30)
+    for row, places in zip(wanted, near, strict=True):
+        assert len(set(places)) == 30
+        assert row[places].min() >= np.sort(row)[-30] - 0.01  # eight bits per coordinate swap close ones
+    assert np.isfinite(large.decision_function(queries)).all()
+    assert len(large.map_positions(queries)[0]) == KEPT
 
 
-def test_a_sampled_detector_is_deterministic_and_ranks(small, many, queries, bounds):
+def test_scores_do_not_depend_on_the_batch_and_are_the_same_again(small, many, queries, few_candidates):
     first, second = small.with_references(many), small.with_references(many)
-    assert np.array_equal(first.decision_function(queries), second.decision_function(queries))
-    assert np.isfinite(first.decision_function(queries)).all()
-    assert first.p_values(queries).min() >= 1 / (SAMPLE + 1)
-    assert len(first.explain(queries[0], nodes=False).neighbours) == 5
+    scores = first.decision_function(queries)
+    assert np.array_equal(scores, second.decision_function(queries))
+    alone = np.concatenate([first.decision_function(queries[i]) for i in range(3)])
+    assert np.allclose(alone, scores[:3], atol=0 if small.preset == "default" else 1e-4)
+    assert first.p_values(queries).min() >= 1 / (KEPT + 1)
 
 
-@pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf"])
-def test_a_saved_index_is_mapped_covered_by_the_manifest_and_on_the_card(small, many, queries, bounds, tmp_path, kind):
-    limits = {"flat": (1000, 1000), "hnsw": (10, 1000), "ivf": (10, 10)}[kind]
-    bounds.setattr("graphglass.sphere.reference_index.FLAT_UP_TO", limits[0])
-    bounds.setattr("graphglass.sphere.reference_index.HNSW_UP_TO", limits[1])
-    large = small.with_references(many)
-    scores = large.decision_function(queries)
+def test_p_values_of_held_out_normals_are_valid(mutag, bounds):
+    bounds.setattr(large_references, "CANDIDATES", 30)
+    molecules = mutag[np.flatnonzero(mutag.labels == 1)].without_labels()
+    low = []
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(len(molecules))
+        low.append(GLASS().fit(molecules[order[:85]]).p_values(molecules[order[85:]]) <= 0.1)
+    assert np.mean(low) <= 0.15
+
+
+def test_known_anomalies_work_beside_a_large_set(many, mutag, queries, bounds, tmp_path):
+    known = mutag[np.flatnonzero(mutag.labels != 1)].without_labels()[:5]
+    large = GLASS().fit(many, anomalies=known)
+    bounds.undo()
+    exact = GLASS().fit(many, anomalies=known)
+    one, two = large.decision_function(queries), exact.decision_function(queries)
+    assert np.corrcoef(one, two)[0, 1] > 0.95
+    parts = large.scorer_.contributions(large._queries(queries))
+    assert np.allclose(np.sum(list(parts.values()), axis=0), one)
     large.save(tmp_path / "model")
-    entries = json.loads((tmp_path / "model" / "manifest.json").read_text())["files"]
-    stored = {role: entry["file"] for role, entry in entries.items() if role.startswith("index_")}
-    assert len(stored) == len(spherical(large))
-    assert all(name.endswith(".npy" if kind == "flat" else ".faiss") for name in stored.values())
+    assert np.array_equal(GLASS.load(tmp_path / "model").decision_function(queries), one)
+    assert large.remove_anomalies(known.ids).anomalies_ is None
+
+
+def test_a_saved_index_is_mapped_covered_by_the_manifest_and_in_the_facts(
+    small, many, queries, few_candidates, tmp_path
+):
+    large = small.with_references(many)
+    scores, told = large.decision_function(queries), large.explain(queries[0], nodes=False)
+    large.save(tmp_path / "model")
+    file = json.loads((tmp_path / "model" / "manifest.json").read_text())["files"]["index"]["file"]
+    assert file.endswith(".faiss")
     del large
     loaded = GLASS.load(tmp_path / "model")
     assert np.array_equal(loaded.decision_function(queries), scores)
+    assert [item.id for item in loaded.explain(queries[0], nodes=False).neighbours] == [n.id for n in told.neighbours]
     with open("/proc/self/maps") as maps:
-        mapped = maps.read()
-    assert all(str(tmp_path / "model" / name) in mapped for name in stored.values())
+        assert str(tmp_path / "model" / file) in maps.read()
     loaded.save(tmp_path / "model")  # onto itself
-    assert {path.name for path in (tmp_path / "model").glob("index_*")} == set(stored.values())
+    assert [path.name for path in (tmp_path / "model").glob("index-*")] == [file]
     card = CliRunner().invoke(app, ["info", str(tmp_path / "model")], catch_exceptions=False).output
-    if stored:
-        assert f"{kind}, {'exact' if kind == 'flat' else 'recall@'}" in card
-        assert f"{SAMPLE} references stand for all" in card
-    else:
-        assert f"{SAMPLE} of 100 references" in card
+    assert "ivf, recall@10" in card
+    assert f"leave-one-out scores of {KEPT} references" in card
 
 
 def test_a_small_set_has_no_index(small, many, tmp_path):
     small.with_references(many).save(tmp_path / "model")
-    assert not list((tmp_path / "model").glob("index_*"))
-    assert "large" not in json.loads(next((tmp_path / "model").glob("detector-*.json")).read_text())
+    assert not list((tmp_path / "model").glob("index-*"))
 
 
 def test_single_references_of_a_large_set_stay(small, many, queries, bounds):
     large = small.with_references(many)
-    with pytest.raises(InputError, match="indexes 100 references and keeps 50"):
+    with pytest.raises(InputError, match="indexes 100 and keeps 40"):
         large.add_references(queries)
     with pytest.raises(InputError, match="references MODEL replace"):
         large.remove_references(large.references_.graphs.ids[:1])
 
 
 @pytest.fixture
-def saved(indexed, many, approximate, tmp_path):
-    indexed.with_references(many).save(tmp_path / "model")
+def saved(many, few_candidates, tmp_path):
+    GLASS().fit(many).save(tmp_path / "model")
     return tmp_path / "model"
 
 
 def index_file(model):
-    return next(model.glob("index_graph_64-*.faiss"))
+    return next(model.glob("index-*.faiss"))
 
 
 def test_a_truncated_or_altered_index_is_refused(saved):
     file = index_file(saved)
     content = file.read_bytes()
     file.write_bytes(content[:-7])
-    with pytest.raises(ArtifactError, match=r"index_graph_64-.* is not what was saved"):
+    with pytest.raises(ArtifactError, match=r"index-.* is not what was saved"):
         GLASS.load(saved)
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(ArtifactError, match="altered or truncated"):
         GLASS.load(saved)
     file.unlink()
-    with pytest.raises(ArtifactError, match="has no index_graph_64"):
+    with pytest.raises(ArtifactError, match="has no index"):
         GLASS.load(saved)
 
 
-def test_the_index_of_another_model_is_refused(saved, indexed, many, tmp_path):
-    indexed.with_references(many[:80]).save(tmp_path / "other")
+def test_the_index_of_another_model_is_refused(saved, many, tmp_path):
+    GLASS().fit(many[:80]).save(tmp_path / "other")
     other, file = index_file(tmp_path / "other"), index_file(saved)
     shutil.copy(other, file)
     with pytest.raises(ArtifactError, match="is not what was saved"):
         GLASS.load(saved)
     # Even with a manifest that vouches for it.
     manifest = json.loads((saved / "manifest.json").read_text())
-    theirs = json.loads((tmp_path / "other" / "manifest.json").read_text())["files"]["index_graph_64"]
-    manifest["files"]["index_graph_64"] = theirs | {"file": file.name}
+    theirs = json.loads((tmp_path / "other" / "manifest.json").read_text())["files"]["index"]
+    manifest["files"]["index"] = theirs | {"file": file.name}
     (saved / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ArtifactError, match="belongs to another model"):
         GLASS.load(saved)
 
 
-def test_without_faiss_the_extra_is_named(saved, indexed, many, monkeypatch):
+def test_without_faiss_search_is_exact_and_an_index_is_refused(saved, many, queries, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtraError, match=r"An index of 100 references needs .*graphglass\[index\]"):
         GLASS.load(saved)
-    with pytest.raises(MissingExtraError, match=r"graphglass\[index\]"):
-        indexed.with_references(many)
+    with pytest.warns(UserWarning, match=r"An index of 100 references needs faiss.*graphglass\[index\]"):
+        exact = GLASS().fit(many)
+    exact.save(tmp_path / "flat")
+    loaded = GLASS.load(tmp_path / "flat")
+    assert loaded.scorer_.large.index.kind == "flat"
+    assert np.array_equal(loaded.decision_function(queries), exact.decision_function(queries))
 
 
 def test_an_index_behind_a_url_is_fetched_once(saved, queries, tmp_path, monkeypatch):
@@ -200,7 +215,7 @@ def test_an_index_behind_a_url_is_fetched_once(saved, queries, tmp_path, monkeyp
     scores = GLASS.load("memory://large-model").decision_function(queries)
     assert np.array_equal(scores, GLASS.load(saved).decision_function(queries))
     fetched = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "artifacts").iterdir()}
-    assert len(fetched) == len(list(saved.glob("index_*")))
+    assert len(fetched) == len(list(saved.glob("index-*")))
     GLASS.load("memory://large-model")
     assert {path: path.stat().st_mtime_ns for path in fetched} == fetched
     memory.rm("/large-model", recursive=True)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS
 from graphglass.cli.app import app
-from graphglass.detector import glass, large_references
+from graphglass.detector import large_references
 from graphglass.errors import PrivacyError
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.privacy.release.publish import release
@@ -59,8 +59,8 @@ def test_one_of_them_is_enough(trained, private, ledger):
 
 
 def test_a_large_set_keeps_some_whole_and_refuses_all(trained, private, ledger, monkeypatch):
-    for module in (glass, large_references):
-        monkeypatch.setattr(module, "SAMPLE", 8)
+    monkeypatch.setattr(large_references, "EXACT_UP_TO", 8)
+    monkeypatch.setattr(large_references, "CALIBRATED", 8)
     moved = trained.with_references(private)
     outside = private[np.array([name not in moved.references_.graphs.ids for name in private.ids])]
     assert len(outside) == 4

@@ -314,11 +314,11 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
 
 
 def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals, tmp_path, monkeypatch, limits):
-    from graphglass.detector import glass, large_references
+    from graphglass.detector import large_references
     from graphglass.report.page import report_page
 
-    for module in (glass, large_references):
-        monkeypatch.setattr(module, "SAMPLE", 16)
+    monkeypatch.setattr(large_references, "EXACT_UP_TO", 16)
+    monkeypatch.setattr(large_references, "CALIBRATED", 16)
     large = GLASS.load(model).with_references(normals.structure_only())
     large.save(tmp_path / "large")
     with TestClient(create_app(Service(tmp_path / "large"), limits=limits)) as client:

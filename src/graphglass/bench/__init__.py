@@ -1,1 +1,22 @@
 """The benchmark: named protocols, records that can be rebuilt into tables, every method behind one contract."""
+
+from typing import TYPE_CHECKING
+
+from graphglass.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from graphglass.bench.methods import METHODS, Detector
+    from graphglass.bench.metrics import evaluate
+    from graphglass.bench.protocols import Split, split
+
+_HOMES = {
+    "Detector": "methods",
+    "METHODS": "methods",
+    "Split": "protocols",
+    "evaluate": "metrics",
+    "split": "protocols",
+}
+
+__all__ = ["METHODS", "Detector", "Split", "evaluate", "split"]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -20,6 +20,13 @@ TWELVE = (
     "AIDS", "IMDB-BINARY", "NCI1", "COLLAB", "REDDIT-BINARY",
 )  # fmt: skip
 
+# What the paper's prompts call each of them.
+DOMAINS = {
+    **dict.fromkeys(("MUTAG", "DHFR", "BZR", "COX2", "AIDS", "NCI1"), "mol"),
+    **dict.fromkeys(("PROTEINS", "DD", "ENZYMES"), "protein"),
+    **dict.fromkeys(("IMDB-BINARY", "COLLAB", "REDDIT-BINARY"), "social"),
+}
+
 # The development suite: files in the folder `suite` of the data root.
 SUITE = {
     "Synthie": "Synthie.zip", "SYNTHETICnew": "SYNTHETICnew.zip", "OHSU": "OHSU.zip", "Peking_1": "Peking_1.zip",

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from graphglass.bench.isolation import stream
-from graphglass.bench.methods import KERNELS, SUPERVISED, TRAINING_FREE, factory
+from graphglass.bench.methods import SUPERVISED, factory
 from graphglass.bench.records import Record
 from graphglass.graphs import GraphSet, canonical_graph_set
 
 REFERENCES, QUERIES = 40, 12
-_UNTRAINED = ("glass", *TRAINING_FREE, *KERNELS, *SUPERVISED)
 _DIGITS, _TRAINED_DIGITS = 5, 3  # significant digits that enter: more would differ between machines
 _EPOCHS = 22  # past the alignment warm-up of the paper preset, so that its prototypes are used
 _KNOWN = 3  # of the queries, for methods that need known anomalies
@@ -36,20 +35,20 @@ def fingerprint(method: str) -> str:
 
 def _probe(method: str) -> str:
     digest = hashlib.sha256()
-    digits = _DIGITS if method in _UNTRAINED else _TRAINED_DIGITS
     for graphs in (probe_graphs(labelled=True), probe_graphs(labelled=False)):
         detector: Any = factory(method)(0)
+        trained = method != "glass" and "epochs" in getattr(detector, "get_params", dict)()
+        if trained:
+            detector.set_params(epochs=_EPOCHS)
         if method == "glass-paper":
             # Which text encoder a record used is part of its settings; any of them probes the same code.
-            detector.set_params(epochs=_EPOCHS, encoder="numeric")
-        elif method not in _UNTRAINED:
-            detector.set_params(epochs=_EPOCHS)
+            detector.set_params(encoder="numeric")
         known = {"anomalies": graphs[-_KNOWN:]} if method in SUPERVISED else {}
         detector.fit(graphs[:REFERENCES], **known)
         for part in _beginnings(detector, graphs):
             digest.update(part.encode())
         for score in detector.decision_function(graphs[REFERENCES:]):
-            digest.update(f"{score:.{digits}g},".encode())
+            digest.update(f"{score:.{_TRAINED_DIGITS if trained else _DIGITS}g},".encode())
     return digest.hexdigest()[:16]
 
 

@@ -20,6 +20,7 @@ from graphglass.bench.datasets import Datasets
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
+from graphglass.bench.single import built, named_domains
 from graphglass.errors import BenchError, MissingExtraError
 from graphglass.graphs import GraphSet
 
@@ -56,19 +57,17 @@ def lora_jobs(
         return lora_cell(datasets.get(str(cell["dataset"])), cell, splits, chosen)
 
     fixed = {"lora": asdict(chosen)}
-    return cell_jobs([METHOD], measure, fixed, dataset=names, encoder=[encoder], seed=splits.seeds)
+    return named_domains(cell_jobs([METHOD], measure, fixed, dataset=names, encoder=[encoder], seed=splits.seeds))
 
 
 def lora_cell(graphs: GraphSet, cell: Cell, splits: Splits, settings: LoraSettings) -> Outcome:
     """Fit frozen and warm-up models, tune the adapters, score with all three."""
-    from graphglass.detector import GLASS
-
     seed, encoder = int(cell["seed"]), str(cell["encoder"])
     parts = splits.of(graphs, seed)
     references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
     start = time.perf_counter()
-    frozen = GLASS("paper", encoder=encoder, random_state=seed).fit(references)
-    warm = GLASS("paper", encoder=encoder, epochs=settings.warm_up_epochs, random_state=seed).fit(references)
+    frozen = built(METHOD, cell, encoder=encoder).fit(references)
+    warm = built(METHOD, cell, encoder=encoder, epochs=settings.warm_up_epochs).fit(references)
     fitted = time.perf_counter()
     scores = {"frozen": frozen.decision_function(queries), "warm-up": warm.decision_function(queries)}
     scored = time.perf_counter()

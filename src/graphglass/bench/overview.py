@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from graphglass.bench import paper_figures as paper
@@ -86,11 +87,25 @@ def _summary_row(method: str, group: str, records: list[list[Record]], names: li
 
 
 def insert(text: str, page: str | Path) -> None:
-    """Put `text` between the marks of a page, in place of what is there."""
+    """Put `text` between the result marks of a page, in place of what is there."""
     path = Path(page)
-    content = path.read_text(encoding="utf-8")
-    before, mark, rest = content.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not mark or not end:
-        raise BenchError(f"{path} has no place for results: it needs the lines {BEGIN} and {END}.")
+    before, _, after = _parts(path.read_text(encoding="utf-8"), BEGIN, END, path)
     write_whole(path, f"{before}{BEGIN}\n{text.rstrip()}\n{END}{after}".encode())
+
+
+def filled(page: str | Path, parts: Mapping[str, str]) -> str:
+    """The content of a page with each text between the marks ``<!-- name -->`` and ``<!-- end -->``."""
+    content = Path(page).read_text(encoding="utf-8")
+    for name, text in parts.items():
+        begin, end = f"<!-- {name} -->", "<!-- end -->"
+        before, _, after = _parts(content, begin, end, Path(page))
+        content = f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}"
+    return content
+
+
+def _parts(content: str, begin: str, end: str, path: Path) -> tuple[str, str, str]:
+    before, mark, rest = content.partition(begin)
+    inside, closing, after = rest.partition(end)
+    if not mark or not closing:
+        raise BenchError(f"{path} has no place for results: it needs the lines {begin} and {end}.")
+    return before, inside, after

@@ -48,6 +48,7 @@ EPSILON = 4.0
 SIZES = (1, 4, 8, 16, 32, 64, 128, 256)
 REFERENCES = 128  # of the main tables; fewer where a target has fewer
 SITES = (2, 4)
+INSTRUCTION = "domain-invariant"  # read by encoders that follow instructions, the same for every graph
 
 
 def _channels(*widths: int, views: Sequence[str] = ("graph", "text")) -> tuple[tuple[str, int], ...]:
@@ -135,7 +136,8 @@ def private_cells(
     """Embed the source once, then measure each target of `cells`."""
     start = time.perf_counter()
     parts = source_references(datasets, source, splits, seed)
-    detector: Any = encoders.fit_encoder(factory(method)(seed), parts)  # type: ignore[arg-type]
+    untrained: Any = factory(method)(seed)
+    detector = encoders.fit_encoder(untrained, parts, instruction=INSTRUCTION)
     embedded = [encoders.codes(detector, part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}
     seconds = {"fit": time.perf_counter() - start}

@@ -1,4 +1,4 @@
-"""Encoders trained on source domains, each trained once and kept on disk for every benchmark that asks for it.
+"""Trained encoders of the paper preset, each trained once and kept on disk for every benchmark that asks for it.
 
 Only the trained encoder is kept, and where asked the codes it gives; never references or anything fitted on them. How
 graphs are scored may change between two runs without either meeting the other's leftovers.
@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 import graphglass
+from graphglass.bench.fingerprint import fingerprint
 from graphglass.detector.paper_training import prepare
 from graphglass.errors import ArtifactError, BenchError
 from graphglass.graphs import GraphSet
@@ -31,6 +32,8 @@ KIND = "graphglass-source-encoder"
 CODES = "graphglass-codes"
 # What training depends on among a detector's settings; scoring settings may differ between users of one encoder.
 _TRAINING = ("encoder", "slices", "epochs", "learning_rate", "normalisation", "prototypes", "domain")
+Sources = GraphSet | Mapping[str, GraphSet]
+OnEpoch = Callable[["TrainedEncoder"], None]
 log = logging.getLogger(__name__)
 
 
@@ -46,18 +49,37 @@ class SourceEncoders:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "encoders"
 
-    def fit(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
-        """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known."""
-        settings = detector.settings()
-        if settings is None:
-            return detector.fit(dict(sources))
-        domains = prepare(dict(sources), settings, detector.domain)
-        return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains))
+    def fit(self, detector: GLASS, sources: Sources, *, on_epoch: OnEpoch | None = None) -> GLASS:
+        """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known.
 
-    def fit_encoder(self, detector: GLASS, sources: Mapping[str, GraphSet]) -> GLASS:
-        """``detector.fit_encoder(sources)`` in the same way."""
-        trained = self._kept(detector, identity(detector, sources), dict(sources))
-        return detector.fit_encoder(dict(sources), trained=trained)
+        Parameters
+        ----------
+        detector : GLASS
+        sources : GraphSet, or mapping from domain names to GraphSet
+        on_epoch : callable, optional
+            Called with the encoder after every epoch, so that nothing is skipped.
+        """
+        settings = detector.settings()
+        graphs: Any = sources if isinstance(sources, GraphSet) else dict(sources)
+        if settings is None:
+            return detector.fit(graphs)
+        domains = prepare(graphs, settings, detector.domain)
+        return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains, on_epoch))
+
+    def fit_encoder(
+        self, detector: GLASS, sources: Mapping[str, GraphSet], *, instruction: str = "phase-aware"
+    ) -> GLASS:
+        """``detector.fit_encoder(sources)`` in the same way; prompts are read and will be read with `instruction`."""
+        from graphglass.embedding.prompt.graphdp import PromptContext
+
+        settings = detector.settings()
+        assert settings is not None
+        context = PromptContext(detector.domain, instruction=instruction)
+        domains = prepare(dict(sources), settings, context)
+        key = identity(detector, sources) | {"instruction": instruction}
+        fitted = detector.fit_encoder(domains, trained=self._kept(detector, key, domains))
+        fitted.embedder_ = fitted._embedder().in_regime(context.phase, instruction=instruction)
+        return fitted
 
     def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
         """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
@@ -76,18 +98,21 @@ class SourceEncoders:
             save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
             return codes
 
-    def _kept(self, detector: GLASS, key: dict[str, Any], graphs: Any) -> TrainedEncoder:
+    def _kept(
+        self, detector: GLASS, key: dict[str, Any], graphs: Any, on_epoch: OnEpoch | None = None
+    ) -> TrainedEncoder:
         """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
         from graphglass.storage.save import save_artifact
 
         path = self._path(key)
         with self._only_one(path):
-            trained = self._load(path)
+            trained = self._load(path) if on_epoch is None else None
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
-                fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=True)
+                fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=on_epoch is None, on_epoch=on_epoch)
                 trained = fitted._embedder().graph
                 documents = {"identity": key, "encoder_settings": trained.to_json()}
+                shutil.rmtree(path, ignore_errors=True)
                 save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)
                 shutil.rmtree(unfinished, ignore_errors=True)
         return trained
@@ -133,8 +158,8 @@ class SourceEncoders:
             yield
 
 
-def identity(detector: GLASS, sources: Mapping[str, GraphSet]) -> dict[str, Any]:
-    """Everything the trained weights depend on, as JSON values.
+def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
+    """Everything the trained weights depend on, as JSON values, the code by its fingerprint.
 
     The graphs enter by content and in order, which covers data, pool, protocol, direction and the split's seed.
     """
@@ -145,10 +170,14 @@ def identity(detector: GLASS, sources: Mapping[str, GraphSet]) -> dict[str, Any]
 
     settings = configuration(detector)
     return {
+        "code": fingerprint("glass-paper"),
+        "instruction": "phase-aware",
         "training": {name: settings[name] for name in _TRAINING},
         "text": load_encoder(settings["encoder"]).fingerprint.digest,
         "seed": detector.random_state,
-        "sources": [[name, _digest(part)] for name, part in sources.items()],
+        "sources": _digest(sources)
+        if isinstance(sources, GraphSet)
+        else [[name, _digest(part)] for name, part in sources.items()],
         "versions": {"graphglass": graphglass.__version__, "torch": version("torch")},
     }
 

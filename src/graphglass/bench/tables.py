@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TypeVar
 
@@ -81,6 +82,16 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
 def scoring_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset, one column per scoring rule (tab:scoring)."""
     return _variants_table(results, metric, lambda record: record["method"], paper.SCORING)
+
+
+def selection_table(results: Results, metric: str = "auroc") -> Table:
+    """One row per dataset: the last epoch, and the epoch with the best test AUROC."""
+    table = _variants_table(results, metric, lambda record: record["method"], {}, ("last epoch", "best test epoch"))
+    columns = zip(*(row.entries for row in table.rows), strict=True)
+    means = [summary([entry.mean for entry in column if isinstance(entry, Value)])[0] for column in columns]
+    note = "The best test epoch is chosen by the labels of the test set. It is a diagnostic and no result of a method."
+    rows = (*table.rows, Row("average", tuple(Value(mean) for mean in means)))
+    return replace(table, rows=rows, notes=(*table.notes, note))
 
 
 ADAPTERS = ("frozen", "warm-up", "tuned")
@@ -210,6 +221,7 @@ SEVERAL = {
 LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
     "single": single_table,
     "scoring": scoring_table,
+    "select-test": selection_table,
     "transfer": transfer_table,
     "few-shot": few_shot_table,
     "text": text_table,

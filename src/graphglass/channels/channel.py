@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.nearest_references import left_out_means, nearest_means, neighbourhood
+from graphglass.channels.nearest_references import (
+    CandidateSearch,
+    left_out_means,
+    local_units,
+    nearest_means,
+    neighbourhood,
+    smallest_mean,
+    used_locality,
+)
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 
 Rows = Any  # graphs as a channel reads them: has a length and can be sliced
 State = dict[str, NDArray[Any]]
+ROWS = 1024  # rows compared with their candidates at a time
 
 
 class Channel(ABC):
@@ -36,13 +45,15 @@ class Channel(ABC):
     ----------
     references : rows of the references, None before `fit` and where the references lack what the channel reads
     left_out : float64 (references,)
-        Distance of every reference to the others (eq:loo_score).
+        Distance of every reference to the others (eq:loo_score); of very many, of a fixed sample.
+    units : float64 (references,)
+        What distances to each reference are divided by.
     """
 
     def __init__(self, name: str, *, spread: float, locality: float) -> None:
         self.name, self.spread, self.locality = name, spread, locality
         self.references: Rows = None
-        self.left_out, self._units = np.zeros(0), np.ones(0)
+        self.left_out, self.units = np.zeros(0), np.ones(0)
 
     @abstractmethod
     def learn(self, references: ProfiledGraphs) -> Rows | None:
@@ -55,6 +66,10 @@ class Channel(ABC):
     @abstractmethod
     def compare(self, rows: Rows, others: Rows) -> NDArray[np.float64]:
         """Distances, (rows, others)."""
+
+    @abstractmethod
+    def compare_each(self, rows: Rows, others: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances of every row to the others at its own places, (rows, places per row)."""
 
     @abstractmethod
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -85,18 +100,47 @@ class Channel(ABC):
     @property
     def k(self) -> int:
         """Neighbours averaged."""
-        return neighbourhood(len(self._units), self.spread)
+        return neighbourhood(len(self.units), self.spread)
 
     def fit(self, references: ProfiledGraphs) -> None:
         """Remember the references and how far they lie from each other."""
         self.references = self.learn(references)
-        self._units = np.ones(len(references))
+        self.units = np.ones(len(references))
         self.left_out = np.zeros(len(references))
         if self.references is not None:
             rows = self.references
-            self.left_out, self._units = left_out_means(
+            self.left_out, self.units = left_out_means(
                 lambda first, last: self.compare(rows[first:last], rows), self.k, self.locality, len(references)
             )
+
+    def fit_among(self, references: ProfiledGraphs, search: CandidateSearch) -> None:
+        """As :meth:`fit` for very many references, each compared with its candidates alone.
+
+        All references give the rows, their units and local scales; those of a fixed sample get a leave-one-out
+        distance.
+        """
+        rows = self.references = self.learn(references)
+        self.units, self.left_out = np.ones(len(references)), np.zeros(len(search.calibrated))
+        if rows is None:
+            return
+        if self.locality:
+            plain = np.empty(len(references))
+            for first in range(0, len(references), ROWS):
+                around = search.around[first : first + ROWS]
+                plain[first : first + ROWS] = smallest_mean(
+                    self.compare_each(rows[first : first + ROWS], rows, around), self.k
+                )
+            self.units = local_units(plain, used_locality(self.locality, len(references)))
+        self.left_out = self.distances_among(self.encode(references[search.calibrated]), search.left_out)
+
+    def distances_among(self, rows: Rows, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
+        """As :meth:`distances`, with the nearest references taken from each row's candidates, (rows,)."""
+        means = np.empty(len(rows))
+        for first in range(0, len(rows), ROWS):
+            places = candidates[first : first + ROWS]
+            block = self.compare_each(rows[first : first + ROWS], self.references, places)
+            means[first : first + ROWS] = smallest_mean(block / self.units[places], self.k)
+        return means
 
     def distances(
         self, rows: Rows, also: Callable[[int, NDArray[np.float64]], None] | None = None
@@ -112,19 +156,19 @@ class Channel(ABC):
                 also(first, block)
             return block
 
-        return nearest_means(metric, len(rows), self.k, self._units)
+        return nearest_means(metric, len(rows), self.k, self.units)
 
     def to_each_reference(self, rows: Rows) -> NDArray[np.float64]:
         """Distance of every row to every reference in the units of :meth:`distances`, (rows, references)."""
-        return self.compare(rows, self.references) / self._units
+        return self.compare(rows, self.references) / self.units
 
     def saved(self) -> State:
         """Everything `fit` learned; a channel without data saves nothing."""
-        return {"left_out": self.left_out, "units": self._units, **self.state()} if self.has_data else {}
+        return {"left_out": self.left_out, "units": self.units, **self.state()} if self.has_data else {}
 
     def load(self, saved: State, references: ProfiledGraphs) -> None:
         """The inverse of :meth:`saved`."""
-        self.left_out, self._units = np.zeros(len(references)), np.ones(len(references))
+        self.left_out, self.units = np.zeros(len(references)), np.ones(len(references))
         if saved:
-            self.left_out, self._units = saved["left_out"], saved["units"]
+            self.left_out, self.units = saved["left_out"], saved["units"]
             self.restore(saved)

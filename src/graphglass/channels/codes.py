@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from graphglass.channels.channel import Channel, State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.sphere.neighbours import mean_distance, nearest
-from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.sphere.vmf import kde_score
 
 
@@ -18,17 +17,12 @@ class CodeChannel(Channel):
     Attributes
     ----------
     references : float32 (references, dimension)
-        Codes of the references, or of a sample of them beside an index of all.
-    index : ReferenceIndex or None
-    places : int64 (rows,) or None
-        The row of each sampled reference in the index.
+        Codes of the references.
     """
 
     def __init__(self, name: str, k: int = 5) -> None:
         super().__init__(name, spread=1.0, locality=0.0)
         self._k = k
-        self.index: ReferenceIndex | None = None
-        self.places: NDArray[np.int64] | None = None
 
     @property
     def k(self) -> int:
@@ -40,13 +34,8 @@ class CodeChannel(Channel):
 
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
-        self._units = np.ones(len(rows))
+        self.units = np.ones(len(rows))
         self.left_out = mean_distance(nearest(rows, rows, self.k, exclude_self=True)[0])
-
-    def search_in(self, index: ReferenceIndex, places: NDArray[np.int64]) -> None:
-        """Measure against all references of an index, of which the fitted ones are a sample."""
-        self.index, self.places = index, places
-        self.left_out = mean_distance(index.nearest(self.references, self.k, exclude=places)[0])
 
     def learn(self, references: ProfiledGraphs) -> NDArray[np.float32]:
         return self.encode(references)
@@ -57,23 +46,27 @@ class CodeChannel(Channel):
     def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
         return np.maximum(0.0, 1.0 - np.einsum("nd,md->nm", rows, others, dtype=np.float64))
 
+    def compare_each(
+        self, rows: NDArray[np.float32], others: NDArray[np.float32], places: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return np.maximum(0.0, 1.0 - np.einsum("nd,nkd->nk", rows, others[places], dtype=np.float64))
+
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(1 - distances / 2, 0, 1)
 
     def distances(self, rows: NDArray[np.float32], also: object = None) -> NDArray[np.float64]:
-        if self.index is None:
-            return mean_distance(nearest(rows, self.references, self.k)[0])
-        return mean_distance(self.index.nearest(rows, self.k)[0])
+        return mean_distance(nearest(rows, self.references, self.k)[0])
 
     def state(self) -> State:
-        return {}  # the codes are stored with the references
+        # Stored with the references; of very many, those are a part.
+        return {} if len(self.left_out) == len(self.units) else {"codes": self.references}
 
     def restore(self, state: State) -> None:
         pass
 
     def load(self, saved: State, references: ProfiledGraphs) -> None:
         super().load(saved, references)
-        self.references = self.encode(references)
+        self.references = saved["codes"] if "codes" in saved else self.encode(references)
 
 
 class DensityChannel(CodeChannel):
@@ -85,7 +78,7 @@ class DensityChannel(CodeChannel):
 
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
-        self._units = np.ones(len(rows))
+        self.units = np.ones(len(rows))
         self.left_out = kde_score(rows, rows, self.concentration, exclude_self=True)
 
     def distances(self, rows: NDArray[np.float32], also: object = None) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ from graphglass.channels.tables.table_channel import TableChannel
 # One weight per family, shared equally by its channels that have data.
 FAMILY_WEIGHTS: Mapping[str, float] = {
     "patterns": 3.0,
-    "chemistry": 1.0,
+    "chemistry": 2.0,  # one for each of its channels, which do not repeat each other
     "composition": 1.0,
     "attributes": 1.0,
     "size": 0.5,

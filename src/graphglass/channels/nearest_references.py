@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,25 @@ KEPT = 4096  # references whose distances to each other stay in memory for the s
 HALF_LOCAL = 64  # references at which half of the locality asked for is used
 
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateSearch:
+    """Places of the references that a reference is compared with, where there are too many to compare with all.
+
+    Attributes
+    ----------
+    around : int64 (references, few)
+        Other references near each reference, for its local scale.
+    calibrated : int64 (calibrated,)
+        The references that get a leave-one-out distance.
+    left_out : int64 (calibrated, candidates)
+        The candidates of each of those, without itself.
+    """
+
+    around: NDArray[np.int64]
+    calibrated: NDArray[np.int64]
+    left_out: NDArray[np.int64]
 
 
 def neighbourhood(references: int, spread: float) -> int:
@@ -33,7 +53,7 @@ def nearest_means(metric: Metric, count: int, k: int, units: NDArray[np.float64]
     means = np.empty(count)
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        means[first:last] = _smallest(metric(first, last) / units, k)
+        means[first:last] = smallest_mean(metric(first, last) / units, k)
     return means
 
 
@@ -60,18 +80,24 @@ def left_out_means(
                 kept[first] = block
             others = block / units
             others[np.arange(last - first), np.arange(first, last)] = np.inf
-            out[first:last] = _smallest(others, k)
+            out[first:last] = smallest_mean(others, k)
         return out
 
     plain = means()
     if locality == 0:
         return plain, units
-    units = local_units(plain, locality * count / (count + HALF_LOCAL))
+    units = local_units(plain, used_locality(locality, count))
     return means(), units
 
 
-def _smallest(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """Mean of the k smallest entries of every row."""
+def used_locality(locality: float, references: int) -> float:
+    """The locality asked for, less of it the fewer references there are."""
+    return locality * references / (references + HALF_LOCAL)
+
+
+def smallest_mean(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Mean of the k smallest entries of every row, or of all where there are fewer."""
+    k = min(k, block.shape[1])
     if k == 1:
         return block.min(axis=1)
     # Sorted, so that the sum does not depend on how the row was partitioned.

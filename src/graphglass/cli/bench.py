@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 METHODS = Annotated[str, typer.Option("--methods", help="Method names, separated by commas.")]
-CACHE = Annotated[Path | None, typer.Option("--cache", help="Folder of trained source encoders; default: the cache.")]
+CACHE = Annotated[Path | None, typer.Option("--cache", help="Folder of trained encoders; default: the cache.")]
 RESULTS = Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")]
 METRIC = Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")]
 
@@ -135,13 +135,25 @@ def bench() -> None:
 @app.command()
 @takes("run", SplitRun)
 def single(
-    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if", *, run: SplitRun
+    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
+    select: Annotated[
+        str, typer.Option("--select", help="last, or test: the best test epoch beside the last, a diagnostic.")
+    ] = "last",
+    cache: CACHE = None,
+    *,
+    run: SplitRun,
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
-    from graphglass.bench.single import single_jobs
+    from graphglass.bench.single import selection_jobs, single_jobs
+    from graphglass.bench.source_models import SourceEncoders
 
-    chosen, names, splits = _methods(methods), run.names(), run.splits()
-    run.cells("single", 1, lambda data: single_jobs(data, names, chosen, splits))
+    if select not in ("last", "test"):
+        raise BenchError(f"--select takes last or test, found {select!r}.")
+    chosen, names, splits, encoders = _methods(methods), run.names(), run.splits(), SourceEncoders(cache)
+    if select == "test":
+        run.cells("select-test", 1, lambda data: selection_jobs(data, names, chosen, splits, encoders))
+    else:
+        run.cells("single", 1, lambda data: single_jobs(data, names, chosen, splits, encoders))
 
 
 @app.command()
@@ -200,12 +212,13 @@ def private(
 
 @app.command()
 @takes("run", SplitRun)
-def scoring(methods: METHODS = "glass-paper", *, run: SplitRun) -> None:
+def scoring(methods: METHODS = "glass-paper", cache: CACHE = None, *, run: SplitRun) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from graphglass.bench.single import SCORING_DATASETS, scoring_jobs
+    from graphglass.bench.source_models import SourceEncoders
 
     chosen, names, splits = _methods(methods), run.names(SCORING_DATASETS), run.splits()
-    run.cells("scoring", 1, lambda data: scoring_jobs(data, names, chosen, splits))
+    run.cells("scoring", 1, lambda data: scoring_jobs(data, names, chosen, splits, SourceEncoders(cache)))
 
 
 @app.command()
@@ -213,14 +226,16 @@ def scoring(methods: METHODS = "glass-paper", *, run: SplitRun) -> None:
 def text(
     encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, separated by commas.")] = "numeric,minilm",
     methods: METHODS = "glass-paper",
+    cache: CACHE = None,
     *,
     run: SplitRun,
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows need the downloaded weights."""
     from graphglass.bench.single import text_jobs
+    from graphglass.bench.source_models import SourceEncoders
 
-    chosen, names, splits = _methods(methods), run.names(), run.splits()
-    run.cells("text", 1, lambda data: text_jobs(data, names, chosen, listed(encoders), splits))
+    chosen, names, splits, kept = _methods(methods), run.names(), run.splits(), SourceEncoders(cache)
+    run.cells("text", 1, lambda data: text_jobs(data, names, chosen, listed(encoders), splits, kept))
 
 
 @app.command()

@@ -19,12 +19,13 @@ MEANINGS = {
     "channels": "the ways in which graphs are compared; those without data are left out",
     "references": "normal graphs that scores are measured against",
     "known anomalies": "graphs near one of them score higher",
-    "index": "how neighbours are searched among very many references",
-    "sample": "what is computed from a part of the references",
+    "candidates": "very many references: an index proposes those that a query is compared with, in every channel",
+    "index": "of the references' sketches, and how many of the nearest sketches it finds",
+    "calibration": "what p-values and the threshold come from",
     "reference nodes": "in all references together",
     "reference edges": "in all references together",
     "threshold": "`predict` flags scores above it; the share `contamination` of the references lies above it",
-    "smallest p-value": "1 / (references + 1): no graph can have a lower one",
+    "smallest p-value": "1 / (references with a leave-one-out score + 1): no graph can have a lower one",
     "scorer": "how the paper's codes are weighted",
     "domain": "named in the prompts",
     "text encoder": "reads the descriptions of graphs",
@@ -63,7 +64,8 @@ def info(
 
 def model_facts(detector: GLASS) -> dict[str, Any]:
     """Everything that `glass info` prints, by name; each name has an entry in :data:`MEANINGS`."""
-    references, settings, embedder = detector.references_.graphs, detector.settings(), detector.embedder_
+    settings, embedder, large = detector.settings(), detector.embedder_, detector.scorer_.large
+    references = detector.references_.graphs if large is None else large.graphs
     facts = {
         "preset": detector.preset,
         "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
@@ -73,7 +75,7 @@ def model_facts(detector: GLASS) -> dict[str, Any]:
         "reference nodes": references.node_count,
         "reference edges": references.edge_count,
         "threshold": round(detector.threshold_, 6),
-        "smallest p-value": round(1 / (len(references) + 1), 6),
+        "smallest p-value": round(1 / (len(detector.references_) + 1), 6),
     }
     if embedder is not None and settings is not None:
         history = embedder.graph.history.loss
@@ -92,17 +94,15 @@ def model_facts(detector: GLASS) -> dict[str, Any]:
 
 def _approximations(detector: GLASS) -> dict[str, str]:
     """What is approximate in a model of very many references; nothing otherwise."""
+    from graphglass.detector.large_references import RECALL_AT
+
     scorer = detector.scorer_
     if scorer.large is None:
         return {}
-    kept = len(scorer.reference_scores)
-    if not scorer.large.indexes:
-        return {"sample": f"{kept} of {scorer.large.count} references, drawn once, stand for all"}
-    recalls = [index.recall for index in scorer.large.indexes.values()]
-    first = next(iter(scorer.large.indexes.values()))
-    k = next(channel.k for channel in scorer.channels if channel.name in scorer.large.indexes)
-    found = "exact" if first.kind == "flat" else f"recall@{k} {min(recalls):.3f} to {max(recalls):.3f} by code"
+    index, kept = scorer.large.index, len(scorer.reference_scores)
+    found = "exact" if index.kind == "flat" else f"recall@{RECALL_AT} {index.recall:.3f}"
     return {
-        "index": f"{first.kind}, {found}; spherical channels search all references",
-        "sample": f"{kept} references stand for all in the other channels, the weights, calibration and explanations",
+        "candidates": f"every query is compared with the {scorer.large.candidates} references nearest by sketch",
+        "index": f"{index.kind}, {found}",
+        "calibration": f"leave-one-out scores of {kept} references, drawn once, against all",
     }

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.graph_fields import FieldDeviation, field_deviations, reasons
+from graphglass.detector.edge_fields import edge_deviations
+from graphglass.detector.graph_fields import FieldDeviation, by_strength, field_deviations, reasons
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first
@@ -60,7 +61,7 @@ class Explanation:
     shares : mapping family -> float
         Percent of what raises the score, by family, largest first; they sum to 100 unless nothing raises it.
     fields : tuple of FieldDeviation
-        Structural fields, and labels and attributes outside their usual range.
+        Structural fields, and labels, attributes and single edges outside their usual range.
     reasons : tuple of str
         One sentence per cause that lies outside the usual range, the strongest first.
     node_attribution : float64 (nodes,)
@@ -78,6 +79,11 @@ class Explanation:
     reasons: tuple[str, ...]
     node_attribution: NDArray[np.float64]
     node_names: tuple[str, ...]
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """Source and target of the edges that the reasons name, the strongest first."""
+        return tuple(field.edge for field in self.fields if field.edge is not None)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -111,8 +117,9 @@ def explain_one(
     attribution = np.zeros(query.graphs.node_count)
     if decision_function is not None:
         attribution = node_attribution(query.graphs, score, decision_function)
-    deviations = field_deviations(query, references)
-    near = nearest(query, references, scorer, scorer.fused_distances(query)[0], neighbours)
+    edges = edge_deviations(query.graphs, references.graphs)
+    deviations = by_strength([*field_deviations(query, references), *edges])
+    near = nearest_references(query, references, scorer, neighbours)
     resembles: tuple[Neighbour, ...] = ()
     sentences = reasons(deviations)
     if scorer.known is not None:
@@ -132,6 +139,18 @@ def explain_one(
         node_attribution=attribution,
         node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
     )
+
+
+def nearest_references(
+    query: ProfiledGraphs, references: ProfiledGraphs, scorer: ReferenceScorer, count: int
+) -> tuple[Neighbour, ...]:
+    """The references with the smallest fused distance to one graph."""
+    places = scorer.candidates(query)
+    distances = scorer.fused_distances(query, places)[0]
+    if scorer.large is not None:
+        chosen = np.argsort(distances, kind="stable")[:count]
+        references, distances = scorer.large.profiled(places[chosen], scorer.channels), distances[chosen]
+    return nearest(query, references, scorer, distances, count)
 
 
 def nearest(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,18 +11,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
-from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled, measure_graphs
+from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.detector.explanation import Explanation, explain_one
-from graphglass.detector.large_references import SAMPLE, LargeReferences, chunks, index_references
 from graphglass.detector.paper_codes import PaperCodes
 from graphglass.detector.paper_training import prepare, references_from
+from graphglass.detector.reference_changes import ReferenceChanges
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_scorer import ReferenceScorer
-from graphglass.detector.reference_sets import equal_graphs, graph_set, union, with_new_ids
+from graphglass.detector.reference_sets import graph_set, union
 from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.detector.saved_form import load_detector, save_detector
 from graphglass.detector.settings import PaperSettings, resolve
-from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
+from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 LEARNED = ("references_", "anomalies_", "scorer_", "decision_scores_", "threshold_", "labels_")
 
 
-class GLASS(PaperCodes, BaseEstimator):
+class GLASS(ReferenceChanges, PaperCodes, BaseEstimator):
     """Rank graphs by how far they lie from a set of normal graphs; higher scores are more abnormal.
 
     The default compares a graph with the normal references through training-free channels: counts of neighbourhood
@@ -82,13 +80,13 @@ class GLASS(PaperCodes, BaseEstimator):
     Attributes
     ----------
     decision_scores_ : float64 (references,)
-        Leave-one-out scores of the references.
+        Leave-one-out scores of ``references_``.
     threshold_ : float
         Their ``1 - contamination`` quantile.
     labels_ : int64 (references,)
         1 where a reference itself lies above the threshold.
     references_ : ProfiledGraphs
-        The normal graphs that scores are measured against; of a very large set, a sample.
+        The normal graphs that scores are measured against; of a very large set, those with a leave-one-out score.
     anomalies_ : ProfiledGraphs or None
         The known anomalies.
     embedder_ : Embedder or None
@@ -145,7 +143,6 @@ class GLASS(PaperCodes, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    anomalies_: ProfiledGraphs | None
     _map: tuple[ReferenceScorer, ReferenceMap]
 
     # Fitting
@@ -261,122 +258,7 @@ class GLASS(PaperCodes, BaseEstimator):
         if not hasattr(self, "_map") or self._map[0] is not self.scorer_:  # kept: a service asks for every graph
             self._map = self.scorer_, ReferenceMap.fit(self.scorer_, self.references_)
         plane = self._map[1]
-        return plane.references, plane.place(self.scorer_.fused_distances(queries))
-
-    # References
-
-    def with_references(self, graphs: Any) -> Self:
-        """A detector with another normal set; encoders of the paper preset stay as they are.
-
-        The references may come from another domain, with other labels and attributes; queries must then be like them.
-        Above :data:`~graphglass.detector.large_references.SAMPLE` references a sample stands for all in channels
-        without an index; ``glass info`` lists what is approximate.
-        """
-        self._fitted("embedder_")
-        references = graph_set(graphs)
-        if not len(references):
-            raise InputError("A reference set needs at least one normal graph, found none.")
-        moved = type(self)(**self.get_params())
-        moved.embedder_, moved.training_hashes_ = self.embedder_, self.training_hashes_
-        if self.embedder_ is not None:
-            moved.embedder_ = self.embedder_.for_domain(references)
-            if moved.embedder_.schema != self.embedder_.graph.schema:
-                # Their labels decide the columns, also once they are taken out again or where only a sample is kept.
-                moved.training_hashes_ = self.training_hashes_.union(references.content_hashes())
-        if len(references) > SAMPLE:
-            parts = (moved._measure(references[chunk]) for chunk in chunks(len(references)))
-            moved._set_references(index_references(parts, len(references)))
-        else:
-            moved._set_references(moved._measure(references))
-        return moved
-
-    def for_any_domain(self) -> Self:
-        """A detector with the same references that scores graphs of any domain: zero-shot transfer.
-
-        Labels and attributes, which mean something else in another domain, are ignored; the paper preset keeps them in
-        its public columns unless ``features="structure"``.
-        """
-        references: ProfiledGraphs = self._fitted("references_")
-        self._refuse_if_large()
-        moved = type(self)(**self.get_params())
-        moved.embedder_ = None if self.embedder_ is None else self.embedder_.for_any_domain()
-        moved.training_hashes_ = self.training_hashes_
-        graphs = references.graphs if moved._keeps_features() else references.graphs.structure_only()
-        moved._set_references(moved._measure(graphs), structure_only=True)
-        return moved
-
-    def add_references(self, graphs: Any) -> Self:
-        """Add trusted normal graphs to the references (few-shot calibration)."""
-        added = self._queries(graphs, trusted=True)
-        added = added.structure_only() if self.scorer_.structure_only else added
-        self._refuse_if_large()
-        if self.anomalies_ is not None:
-            clash = next(iter(equal_graphs(added.graphs, self.anomalies_.graphs)), None)
-            if clash:
-                raise InputError(f"Graph {clash[0]!r} is the known anomaly {clash[1]!r}. Remove the anomaly first.")
-        added = with_new_ids(added, self.references_)
-        self._set_references(
-            join_profiled([self.references_, added]), structure_only=self.scorer_.structure_only, keep_anomalies=True
-        )
-        return self
-
-    def remove_references(self, ids: Sequence[str]) -> Self:
-        """Take references out by id."""
-        present = self._fitted("references_").graphs.ids
-        self._refuse_if_large()
-        missing = sorted(set(ids) - set(present))
-        if missing:
-            raise GraphError(f"No reference has the id {missing[0]!r}; `glass references MODEL list` shows them.")
-        keep = np.array([identifier not in set(ids) for identifier in present])
-        if not keep.any():
-            raise InputError("Removing these would leave no reference. Replace the references instead.")
-        self._set_references(self.references_[keep], structure_only=self.scorer_.structure_only, keep_anomalies=True)
-        return self
-
-    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
-        """Add known anomalies: from now on graphs near them rank higher.
-
-        Nothing is trained. How much they count follows from how many there are and how far they lie from the normals.
-        Normal references are scored against the same known anomalies, so that p-values stay valid.
-
-        Parameters
-        ----------
-        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
-            They carry what the references carry.
-        strict : bool
-            Refuse graphs that equal a reference instead of skipping them with a warning.
-        """
-        self._fitted("references_")
-        if self.embedder_ is not None:
-            raise InputError("Known anomalies need the default preset; this detector has preset='paper'.")
-        added = self._queries(graphs)
-        self._refuse_if_large()
-        equal = equal_graphs(added.graphs, self.references_.graphs)
-        if equal:
-            told = ", ".join(f"{one!r} (reference {other!r})" for one, other in equal[:5])
-            if strict:
-                raise InputError(f"{len(equal)} known anomalies equal a normal reference: {told}. Leave one side out.")
-            warnings.warn(f"Skipped {len(equal)} known anomalies that equal a reference: {told}.", stacklevel=2)
-            kept = np.isin(added.graphs.ids, [one for one, _ in equal], invert=True)
-            if not kept.any():
-                raise InputError("Every known anomaly equals a normal reference. Leave one side out.")
-            added = added[kept]
-        if self.anomalies_ is not None:
-            added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_)])
-        self._set_anomalies(added)
-        return self
-
-    def remove_anomalies(self, ids: Sequence[str]) -> Self:
-        """Take known anomalies out by id; without any left, scores are those of the normal references alone."""
-        self._fitted("references_")
-        present = () if self.anomalies_ is None else self.anomalies_.graphs.ids
-        missing = sorted(set(ids) - set(present))
-        if missing or self.anomalies_ is None:
-            name = missing[0] if missing else ""
-            raise GraphError(f"No known anomaly has the id {name!r}; `glass references MODEL list` shows them.")
-        keep = np.array([identifier not in set(ids) for identifier in present])
-        self._set_anomalies(self.anomalies_[keep] if keep.any() else None)
-        return self
+        return plane.references, plane.place(self.scorer_, queries)
 
     # Storage and scikit-learn
 
@@ -404,60 +286,10 @@ class GLASS(PaperCodes, BaseEstimator):
 
         return GLASSOutlierDetector.around(self)
 
-    def _set_references(
-        self,
-        references: ProfiledGraphs | LargeReferences,
-        *,
-        structure_only: bool = False,
-        keep_anomalies: bool = False,
-        scorer: ReferenceScorer | None = None,
-    ) -> None:
-        """Measure scores against these references from now on; with ``scorer`` everything is fitted already."""
-        if isinstance(references, ProfiledGraphs) and scorer is None and len(references) > SAMPLE:
-            whole = references
-            references = index_references((whole[part] for part in chunks(len(whole))), len(whole))
-        large = references if isinstance(references, LargeReferences) else None
-        sample = references.sample if isinstance(references, LargeReferences) else references
-        sample = replace(sample, graphs=sample.graphs.without_labels())
-        self.references_ = sample.structure_only() if structure_only else sample
-        slices = () if self.embedder_ is None else self.embedder_.slices
-        self.anomalies_ = self.anomalies_ if keep_anomalies else None
-        self._use(
-            scorer
-            or ReferenceScorer.fit(
-                self.references_,
-                self.settings(),
-                slices,
-                structure_only=structure_only,
-                large=large,
-                anomalies=self.anomalies_,
-            )
-        )
-
-    def _set_anomalies(self, anomalies: ProfiledGraphs | None) -> None:
-        """Score against these known anomalies from now on; the references stay fitted as they are."""
-        self.anomalies_ = anomalies
-        self._use(self.scorer_.with_anomalies(anomalies))
-
-    def _use(self, scorer: ReferenceScorer) -> None:
-        self.scorer_ = scorer
-        self.anomalies_ = None if scorer.known is None else scorer.known.graphs
-        self.decision_scores_ = self.scorer_.reference_scores
-        self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
-
     def _forget_references(self) -> None:
         for name in LEARNED:
             if hasattr(self, name):
                 delattr(self, name)
-
-    def _refuse_if_large(self) -> None:
-        if self.scorer_.large is not None:
-            raise InputError(
-                f"This detector indexes {self.scorer_.large.count} references and keeps {len(self.references_)} of "
-                f"them whole; single references change only in sets of up to {SAMPLE}. Give it the whole new set "
-                "instead (with_references, or `glass references MODEL replace`)."
-            )
 
     def _measure(self, graphs: GraphSet, *, structure_only: bool = False) -> ProfiledGraphs:
         if self.embedder_ is None:

@@ -14,7 +14,7 @@ g = m / (m + 20), both in units of the references. Every constant is fixed in ad
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from graphglass.channels.channel import Channel, Rows
 from graphglass.channels.fusion import ROUNDING, SHARPNESS, Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.detector.large_references import LargeReferences
 
 NEARNESS = 0.5  # what nearness to a known anomaly counts beside distance from the normals
 APART = 2.0  # bound on how far apart known anomalies can count as
@@ -54,6 +55,9 @@ class KnownAnomalies:
     coefficients : float64 (taught + known,)
     units : float64 (4,)
         Mean and deviation of F and of C over the references.
+    large : LargeReferences or None
+        How candidates are found where there are too many references to compare with all.
+    teachers : mapping channel -> rows of the references that teach; empty unless the set is large
     """
 
     graphs: ProfiledGraphs
@@ -64,17 +68,25 @@ class KnownAnomalies:
     taught: NDArray[np.int64]
     coefficients: NDArray[np.float64]
     units: NDArray[np.float64]
+    large: LargeReferences | None = None
+    teachers: Mapping[str, Rows] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.graphs)
 
     @classmethod
     def fit(
-        cls, known: ProfiledGraphs, channels: Sequence[Channel], fusion: Fusion
+        cls,
+        known: ProfiledGraphs,
+        channels: Sequence[Channel],
+        fusion: Fusion,
+        references: ProfiledGraphs,
+        large: LargeReferences | None = None,
     ) -> tuple[KnownAnomalies, NDArray[np.float64]]:
-        """Learn from the references of fitted channels; also the references' own leave-one-out scores."""
+        """Learn from fitted channels and the references they left out; also the scores of those references."""
         rows = {channel.name: channel.encode(known) for channel in channels}
-        near = {channel.name: nearest_known(channel, channel.references, rows[channel.name]) for channel in channels}
+        normal = {channel.name: channel.encode(references) if large else channel.references for channel in channels}
+        near = {c.name: nearest_known(c, normal[c.name], rows[c.name]) for c in channels}
         scales = {name: float(values.std()) for name, values in near.items()}
         nearness = Fusion(
             fusion.weights,
@@ -83,7 +95,7 @@ class KnownAnomalies:
             fusion.sharpness,
         )
         left_out = {channel.name: channel.left_out for channel in channels}
-        apart = {channel.name: channel.distances(rows[channel.name]) for channel in channels}
+        apart = _distances(channels, rows, None if large is None else large.near(known))
         weights = {
             name: fusion.weights[name] * float(np.exp(np.clip(values.mean(), -APART, APART)))
             for name, values in fusion.calibrated(apart).items()
@@ -92,11 +104,12 @@ class KnownAnomalies:
         weights = {name: weight / total for name, weight in weights.items()}
         count = len(next(iter(left_out.values())))
         taught = np.unique(np.linspace(0, count - 1, min(count, TAUGHT)).astype(np.int64))
-        widths, coefficients, classified = _teach(channels, fusion, rows, taught, len(known))
-        side = cls(known, rows, nearness, weights, widths, taught, coefficients, np.zeros(4))
+        teachers = {channel.name: channel.encode(references[taught]) for channel in channels} if large else {}
+        widths, coefficients, classified = _teach(channels, fusion, normal, rows, taught, teachers)
+        side = cls(known, rows, nearness, weights, widths, taught, coefficients, np.zeros(4), large, teachers)
         distance = side._fused(fusion, left_out, near)
         units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
-        side = cls(known, rows, nearness, weights, widths, taught, coefficients, units)
+        side = replace(side, units=units)
         return side, side._combined(distance, classified)
 
     @property
@@ -126,6 +139,7 @@ class KnownAnomalies:
         distances, near = {}, {}
         classified = np.full(len(queries), self.coefficients.sum())  # the constant kernel
         normal, known = np.split(self.coefficients, [len(self.taught)])
+        places = None if self.large is None else self.large.near(queries)
         for channel in channels:
             rows, kernel = channel.encode(queries), _kernel(channel, self.widths)
             pull = np.empty(len(queries))
@@ -133,7 +147,11 @@ class KnownAnomalies:
             def add(first: int, block: NDArray[np.float64], kernel: Any = kernel, pull: Any = pull) -> None:
                 pull[first : first + len(block)] = _row_sums(kernel(block[:, self.taught]) * normal)
 
-            distances[channel.name] = channel.distances(rows, add)
+            if places is None:
+                distances[channel.name] = channel.distances(rows, add)
+            else:
+                distances[channel.name] = channel.distances_among(rows, places)
+                pull = _row_sums(kernel(channel.compare(rows, self.teachers[channel.name])) * normal)
             to_known = channel.compare(rows, self.rows[channel.name])
             near[channel.name] = to_known.min(axis=1)
             classified += fusion.weights[channel.name] * (pull + _row_sums(kernel(to_known) * known))
@@ -168,7 +186,12 @@ class KnownAnomalies:
 
     @classmethod
     def restore(
-        cls, known: ProfiledGraphs, channels: Sequence[Channel], arrays: Mapping[str, NDArray[Any]]
+        cls,
+        known: ProfiledGraphs,
+        channels: Sequence[Channel],
+        arrays: Mapping[str, NDArray[Any]],
+        references: ProfiledGraphs,
+        large: LargeReferences | None = None,
     ) -> KnownAnomalies:
         """The inverse of :meth:`arrays` for fitted channels."""
         names = sorted(channel.name for channel in channels)
@@ -177,12 +200,24 @@ class KnownAnomalies:
         )
         rows = {channel.name: channel.encode(known) for channel in channels}
         nearness = Fusion(weights, centres, scales, SHARPNESS)
-        return cls(known, rows, nearness, weights, widths, arrays["taught"], arrays["coefficients"], arrays["units"])
+        taught = arrays["taught"]
+        teachers = {channel.name: channel.encode(references[taught]) for channel in channels} if large else {}
+        learned = taught, arrays["coefficients"], arrays["units"]
+        return cls(known, rows, nearness, weights, widths, *learned, large, teachers)
 
 
 def nearest_known(channel: Channel, rows: Rows, known: Rows) -> NDArray[np.float64]:
     """Plain distance of every row to the nearest known anomaly."""
     return channel.compare(rows, known).min(axis=1)
+
+
+def _distances(
+    channels: Sequence[Channel], rows: Mapping[str, Rows], candidates: NDArray[np.int64] | None
+) -> dict[str, NDArray[np.float64]]:
+    """Distances to the normals, to the candidates alone where there are some."""
+    if candidates is None:
+        return {channel.name: channel.distances(rows[channel.name]) for channel in channels}
+    return {channel.name: channel.distances_among(rows[channel.name], candidates) for channel in channels}
 
 
 def _kernel(channel: Channel, widths: Mapping[str, float]) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
@@ -194,26 +229,32 @@ def _kernel(channel: Channel, widths: Mapping[str, float]) -> Callable[[NDArray[
 
 
 def _teach(
-    channels: Sequence[Channel], fusion: Fusion, rows: Mapping[str, Rows], taught: NDArray[np.int64], known: int
+    channels: Sequence[Channel],
+    fusion: Fusion,
+    normal: Mapping[str, Rows],
+    rows: Mapping[str, Rows],
+    taught: NDArray[np.int64],
+    teachers: Mapping[str, Rows],
 ) -> tuple[dict[str, float], NDArray[np.float64], NDArray[np.float64]]:
     """Kernel widths, coefficients, and the value of every reference with itself left out.
 
     Ridge regression to -1 for references and +1 for known anomalies, each side weighing half. The value of a left-out
     reference follows from the inverse, without a fit each; references that do not teach are predicted as queries are.
     """
-    count = len(taught)
+    count, known = len(taught), len(rows[channels[0].name])
     gram = np.ones((count + known, count + known))
     widths: dict[str, float] = {}
     outside = np.setdiff1d(np.arange(len(channels[0].left_out)), taught)
     beyond = np.ones((len(outside), count + known))
     for channel in channels:
-        to_taught = _distances_to(channel, taught)
+        own = normal[channel.name]
+        to_taught = channel.compare(own, teachers[channel.name]) if teachers else _distances_to(channel, taught)
         among = to_taught[taught]
         if not channel.bounded:
             middle = float(np.median(among[np.triu_indices(count, 1)])) if count > 1 else 1.0
             widths[channel.name] = middle if middle > ROUNDING else 1.0
         kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]
-        to_known = channel.compare(channel.references, rows[channel.name])
+        to_known = channel.compare(own, rows[channel.name])
         gram[:count, :count] += weight * kernel(among)
         gram[:count, count:] += weight * kernel(to_known[taught])
         gram[count:, count:] += weight * kernel(channel.compare(rows[channel.name], rows[channel.name]))

@@ -1,8 +1,9 @@
-"""Reference sets too large for every channel to compare with: an index of all, and a sample for the rest.
+"""Reference sets too large to compare a query with every reference.
 
-Code channels search all references. The pattern and table channels, whose cost per query grows with the number of
-references, and the leave-one-out calibration, whose cost grows with its square, use a sample drawn once with a fixed
-seed. Up to :data:`SAMPLE` references nothing is sampled and nothing is approximate.
+Candidates come from an index of public sketches, and every channel compares a query with the candidates alone, exactly.
+What a channel learns (units, vocabularies, local scales) it learns from all references. A fixed sample of references
+gets leave-one-out scores, against all others, by the same search. Up to :data:`EXACT_UP_TO` references nothing is
+approximate.
 """
 
 from __future__ import annotations
@@ -10,97 +11,96 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel
 from graphglass.channels.codes import CodeChannel
-from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
+from graphglass.channels.nearest_references import CandidateSearch, neighbourhood
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.sketch import sketch
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
+from graphglass.structure.profile import profile
 
-SAMPLE = 20_000
-CHUNK = 10_000  # references whose structure and codes are in memory at a time
+EXACT_UP_TO = 20_000
+CALIBRATED = 10_000  # references with a leave-one-out score
+CANDIDATES = 512  # references that a query is compared with, at least twice the neighbours that count
+NEAR = 128  # references that a reference is compared with for its local scale, at least twice the neighbours that count
+PROBED_NEAR = 8  # lists read for those; the nearest are in the first few
+COORDINATES = 512  # of the sketch in the index
+PART = 10_000  # rows searched at a time
+RECALL_AT = 10
 
 
 @dataclass(frozen=True, eq=False)
 class LargeReferences:
-    """All references as indexed codes, and some of them whole.
+    """All references, and how to find those near a query.
 
     Attributes
     ----------
-    sample : ProfiledGraphs
-    places : int64 (sample,)
-        The places of the sample among all.
-    indexes : mapping code -> ReferenceIndex
-        Empty without codes.
-    count : int
-        References in all.
+    graphs : GraphSet
+        All of them, to name and draw neighbours.
+    index : ReferenceIndex
+        Of their sketches; under the paper preset of their widest codes.
+    calibrated : int64 (calibrated,)
+        Places of the references with a leave-one-out score.
     """
 
-    sample: ProfiledGraphs
-    places: NDArray[np.int64]
-    indexes: dict[str, ReferenceIndex]
-    count: int
+    graphs: GraphSet
+    index: ReferenceIndex
+    calibrated: NDArray[np.int64]
 
-    def attach(self, channels: Sequence[Channel]) -> None:
-        """Let the channels of indexed codes search all references."""
-        for channel in channels:
-            if channel.name in self.indexes:
-                cast(CodeChannel, channel).search_in(self.indexes[channel.name], self.places)
+    @property
+    def candidates(self) -> int:
+        """References that a query is compared with."""
+        return min(max(CANDIDATES, 2 * neighbourhood(len(self.graphs), 2.0)), len(self.graphs))
+
+    def near(self, queries: ProfiledGraphs) -> NDArray[np.int64]:
+        """Places of the candidates of every query, (queries, candidates)."""
+        return self.index.nearest(search_rows(queries), self.candidates)[1]
+
+    def profiled(self, places: NDArray[np.int64], channels: Sequence[Channel]) -> ProfiledGraphs:
+        """Some of the references, measured again."""
+        graphs = self.graphs[places]
+        codes = {c.name: c.references[places] for c in channels if isinstance(c, CodeChannel)}
+        return ProfiledGraphs(graphs, profile(graphs), codes)
 
 
-def index_references(parts: Iterable[ProfiledGraphs], count: int, k: int = 5) -> LargeReferences:
-    """Go through the references once, part by part, and index their codes.
+def search_rows(graphs: ProfiledGraphs) -> NDArray[np.float32]:
+    """Unit rows for the index: the sketch, or the widest codes of the paper's encoders side by side."""
+    if not graphs.codes:
+        return sketch(graphs.graphs, dimension=COORDINATES, structure=graphs.profile, dtype=np.float32)
+    widest = max(int(name.partition(":")[2]) for name in graphs.codes)
+    pair = np.concatenate([graphs.codes[f"{view}:{widest}"] for view in ("graph", "text")], axis=1)
+    return (pair / 2**0.5).astype(np.float32)
 
-    Parameters
-    ----------
-    parts : iterable of ProfiledGraphs
-    count : int
-        References in all parts together.
-    k : int
-        Neighbours that the recall of an approximate index is measured for.
-    """
-    places = np.sort(np.random.default_rng(0).choice(count, min(SAMPLE, count), replace=False))
+
+def index_references(references: ProfiledGraphs) -> tuple[LargeReferences, CandidateSearch]:
+    """Index references, and find the candidates of each of them."""
+    count = len(references)
     home = Path(tempfile.mkdtemp(prefix="graphglass-index-"))
     try:
-        sample, files = _spread(parts, count, places, home)
-        indexes = {}
-        for name, file in files.items():
-            indexes[name] = ReferenceIndex.build(file, k)
-            if indexes[name].path != file:
-                file.unlink()
-        large = LargeReferences(sample, places, indexes, count)
+        file, rows = home / "rows.npy", search_rows(references)
+        np.save(file, rows)
+        index = ReferenceIndex.build(file, RECALL_AT)
+        if index.path != file:
+            file.unlink()
     except BaseException:
         shutil.rmtree(home)
         raise
-    # Saving a model copies the files; these go with the last detector that uses them.
-    weakref.finalize(large, shutil.rmtree, home, ignore_errors=True)
-    return large
-
-
-def _spread(
-    parts: Iterable[ProfiledGraphs], count: int, places: NDArray[np.int64], home: Path
-) -> tuple[ProfiledGraphs, dict[str, Path]]:
-    """The graphs at `places`, and the rows of every code in a file of its own."""
-    files: dict[str, Path] = {}
-    rows: dict[str, NDArray[np.float32]] = {}
-    kept, start = [], 0
-    for part in parts:
-        for name, codes in part.codes.items():
-            if name not in rows:
-                files[name] = home / f"{name.replace(':', '-')}.npy"
-                rows[name] = np.lib.format.open_memmap(files[name], "w+", np.float32, (count, codes.shape[1]))
-            rows[name][start : start + len(part)] = codes
-        kept.append(part[places[(places >= start) & (places < start + len(part))] - start])
-        start += len(part)
-    return join_profiled(kept), files
-
-
-def chunks(count: int) -> Iterator[slice]:
-    """The references in pieces that fit into memory."""
-    return (slice(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK))
+    # Saving a model copies the file; this one is removed with the last detector that uses it.
+    weakref.finalize(index, shutil.rmtree, home, ignore_errors=True)
+    calibrated = np.sort(np.random.default_rng(0).choice(count, min(CALIBRATED, count), replace=False))
+    large = LargeReferences(references.graphs, index, calibrated)
+    few = min(max(NEAR, 2 * neighbourhood(count, 10.0)), count - 1)
+    around = np.empty((count, few), np.int64)
+    for first in range(0, count, PART):
+        places = np.arange(first, min(first + PART, count))
+        around[places] = index.nearest(rows[places], few, exclude=places, probed=PROBED_NEAR)[1]
+    left_out = index.nearest(rows[calibrated], min(large.candidates, count - 1), exclude=calibrated)[1]
+    return large, CandidateSearch(around, calibrated, left_out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -46,10 +47,12 @@ class PaperCodes:
         checkpoint: str | Path | None = None,
         resume: bool = False,
         trained: TrainedEncoder | None = None,
+        on_epoch: Callable[[TrainedEncoder], None] | None = None,
     ) -> Self:
         """Train as :meth:`fit` does and keep no references.
 
         Such a detector embeds graphs, releases private summaries and takes references (:meth:`with_references`).
+        ``on_epoch`` is called with the encoder after every epoch; the other parameters are those of :meth:`fit`.
         """
         settings = self.settings()
         if settings is None:
@@ -57,7 +60,7 @@ class PaperCodes:
         domains = prepare(graphs, settings, self.domain, progress=self.verbose)
         self.embedder_ = train_embedder(
             domains, settings, self.domain, seed=self.random_state, progress=self.verbose,
-            checkpoint=checkpoint, resume=resume, trained=trained,
+            checkpoint=checkpoint, resume=resume, trained=trained, on_epoch=on_epoch,
         )  # fmt: skip
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
         self.training_hashes_ = SaltedHashes.of(item for part in parts for item in part.graphs.content_hashes())

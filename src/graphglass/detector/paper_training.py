@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,11 +17,14 @@ from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
     from graphglass.embedding.embedder import Embedder
+    from graphglass.embedding.prompt.graphdp import PromptContext
     from graphglass.embedding.trained_encoder import TrainedEncoder
     from graphglass.embedding.training.trainer import Domain
 
 
-def prepare(graphs: Any, settings: PaperSettings, domain: str, *, progress: bool = False) -> Domain | dict[str, Domain]:
+def prepare(
+    graphs: Any, settings: PaperSettings, domain: str | PromptContext, *, progress: bool = False
+) -> Domain | dict[str, Domain]:
     """Structure and text anchors of normal graphs, or of every domain of a mapping."""
     if find_spec("torch") is None:
         raise MissingExtraError("preset='paper'", "paper")
@@ -48,6 +51,7 @@ def train_embedder(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     trained: TrainedEncoder | None = None,
+    on_epoch: Callable[[TrainedEncoder], None] | None = None,
 ) -> Embedder:
     """Train the graph encoder against the frozen text anchors; with ``trained`` nothing is left to train."""
     from graphglass.embedding.embedder import Embedder
@@ -71,7 +75,9 @@ def train_embedder(
             device=settings.device,
             seed=seed,
         )
-        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": progress}
+        options: dict[str, Any] = {
+            "checkpoint_dir": checkpoint, "resume": resume, "progress": progress, "on_epoch": on_epoch,
+        }  # fmt: skip
         if isinstance(domains, dict):
             trained = train_domains(parts, config, **options)
         else:

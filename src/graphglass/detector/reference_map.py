@@ -38,15 +38,16 @@ class ReferenceMap:
     def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:
         count = len(references)
         landmarks = np.unique(np.linspace(0, count - 1, min(count, LANDMARKS)).astype(np.int64))
-        distances = scorer.fused_distances(references, landmarks)  # (references, landmarks)
+        places = landmarks if scorer.large is None else scorer.large.calibrated[landmarks]
+        distances = scorer.fused_distances(references, places)  # (references, landmarks)
         between = (distances[landmarks] + distances[landmarks].T) / 2
         np.fill_diagonal(between, 0)
         frame = _majorise(_classical(between), between)
-        return cls(_place(frame, distances), landmarks, frame)
+        return cls(_place(frame, distances), places, frame)
 
-    def place(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Positions of graphs with these fused distances to every reference, (graphs, 2)."""
-        return _place(self.frame, distances[:, self.landmarks])
+    def place(self, scorer: ReferenceScorer, queries: ProfiledGraphs) -> NDArray[np.float64]:
+        """Positions of graphs, (graphs, 2)."""
+        return _place(self.frame, scorer.fused_distances(queries, self.landmarks))
 
 
 def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:

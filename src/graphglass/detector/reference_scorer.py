@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.channel import Channel
+from graphglass.channels.channel import Channel, Rows
 from graphglass.channels.codes import CodeChannel
 from graphglass.channels.default_channels import default_channels, default_weights
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.detector import large_references
 from graphglass.detector.known_anomalies import KnownAnomalies
-from graphglass.detector.large_references import LargeReferences
+from graphglass.detector.large_references import LargeReferences, index_references
 from graphglass.detector.settings import PaperSettings
 from graphglass.embedding.scoring_rules import paper_fusion
 from graphglass.errors import SchemaError
@@ -35,13 +36,13 @@ class ReferenceScorer:
         Those with data.
     fusion : Fusion
     reference_scores : float64 (references,)
-        The leave-one-out score of every reference, in its order.
+        The leave-one-out score of every reference, in its order; of a large set, of its calibrated references.
     schema : (node labels?, edge labels?, attribute names, edge attribute names, directed?)
         What the references carry; queries must carry the same.
     structure_only : bool
         Labels and attributes are ignored: references of several domains, or queries of another one.
     large : LargeReferences or None
-        The index of a reference set of which `fit` saw a sample.
+        How candidates are found where there are too many references to compare with all.
     known : KnownAnomalies or None
         The second side of the references.
     """
@@ -62,37 +63,38 @@ class ReferenceScorer:
         slices: Sequence[int] = (),
         *,
         structure_only: bool = False,
-        large: LargeReferences | None = None,
         anomalies: ProfiledGraphs | None = None,
     ) -> ReferenceScorer:
-        """Fit every channel on the references and fuse them: training-free channels, or the paper's codes.
-
-        With ``large`` the references are its sample: code channels then search all, and everything that is estimated,
-        the calibration and the weights, is estimated from the sample.
-        """
+        """Fit every channel on the references and fuse them: training-free channels, or the paper's codes."""
         channels = build_channels(settings, slices)
-        for channel in channels:
-            channel.fit(references)
-        if large is not None:
-            large.attach(channels)
+        large = None
+        if len(references) > large_references.EXACT_UP_TO:
+            large, search = index_references(references)
+            for channel in channels:
+                channel.fit_among(references, search)
+        else:
+            for channel in channels:
+                channel.fit(references)
         channels = tuple(channel for channel in channels if channel.has_data)
-        if settings is None and 2 <= len(references) <= REFITTED:
+        if settings is None and large is None and 2 <= len(references) <= REFITTED:
             refit_left_out(channels, references)
         left_out = {channel.name: channel.left_out for channel in channels}
         if settings is None:
             fusion = fit_fusion(left_out, default_weights(channels), SHARPNESS)
         else:
             fusion = paper_fusion(
-                left_out, references.codes, slices, settings.k,
+                left_out, references.codes if large is None else references[large.calibrated].codes, slices, settings.k,
                 scorer=settings.scorer, calibration=settings.calibration,
             )  # fmt: skip
         scorer = cls(channels, fusion, fusion.scores(left_out), _schema(references.graphs), structure_only, large)
-        return scorer if anomalies is None else scorer.with_anomalies(anomalies)
+        if anomalies is None:
+            return scorer
+        return scorer.with_anomalies(anomalies, references if large is None else references[large.calibrated])
 
     @property
     def reference_count(self) -> int:
-        """References that scores are measured against, kept whole or not."""
-        return len(self.reference_scores) if self.large is None else self.large.count
+        """References that scores are measured against."""
+        return len(self.reference_scores) if self.large is None else len(self.large.graphs)
 
     def accept(self, queries: GraphSet) -> GraphSet:
         """Queries in the form of the references: class labels dropped, attributes matched by name.
@@ -145,22 +147,24 @@ class ReferenceScorer:
             return self.known.scores(self.channels, self.fusion, queries)
         return self.fusion.scores(self._distances(queries))
 
-    def fused_distances(
-        self, queries: ProfiledGraphs, places: NDArray[np.int64] | slice = slice(None)
-    ) -> NDArray[np.float64]:
-        """Distance of every query to the references at `places`, or to all; 0 for a twin, (queries, references).
+    def candidates(self, query: ProfiledGraphs) -> NDArray[np.int64]:
+        """Places of the references that one query is compared with."""
+        return np.arange(self.reference_count) if self.large is None else self.large.near(query)[0]
+
+    def fused_distances(self, queries: ProfiledGraphs, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distance of every query to the references at `places`; 0 for a twin, (queries, places).
 
         The score that a graph would have with this reference as its only neighbour, above the score of a twin: the
         channels, units and weights of the score itself.
         """
         rows = {channel.name: channel.encode(queries) for channel in self.channels}
         twin = float(self.fusion.scores({name: np.zeros(1) for name in rows})[0])
-        step = max(1, PAIRS // max(len(self.reference_scores), 1))
+        width = len(places)
+        step = max(1, PAIRS // max(width if self.large else self.reference_count, 1))
         blocks = []
         for first in range(0, len(queries), step):
             part = slice(first, first + step)
-            pairs = {c.name: c.to_each_reference(rows[c.name][part])[:, places] for c in self.channels}
-            width = next(iter(pairs.values())).shape[1]
+            pairs = {c.name: self._to_references(c, rows[c.name][part], places) for c in self.channels}
             scores = self.fusion.scores({name: block.ravel() for name, block in pairs.items()})
             blocks.append(scores.reshape(-1, width) - twin)
         return np.maximum(np.concatenate(blocks), 0)
@@ -180,15 +184,25 @@ class ReferenceScorer:
         twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
         return np.maximum(self.fusion.scores(pairs) - twin, 0)
 
-    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> ReferenceScorer:
+    def with_anomalies(self, anomalies: ProfiledGraphs | None, references: ProfiledGraphs) -> ReferenceScorer:
         """The same references beside these known anomalies; without any, scores keep their bits."""
         scores: NDArray[np.float64] = self.fusion.scores({c.name: c.left_out for c in self.channels})
         known = None
         if anomalies is not None:
-            known, scores = KnownAnomalies.fit(anomalies, self.channels, self.fusion)
+            known, scores = KnownAnomalies.fit(anomalies, self.channels, self.fusion, references, self.large)
         return replace(self, reference_scores=scores, known=known)
 
+    def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances in units of a channel to some references; to all at once where that is how scores are made."""
+        if self.large is None:
+            return channel.to_each_reference(rows)[:, places]
+        each = np.broadcast_to(places, (len(rows), len(places)))
+        return channel.compare_each(rows, channel.references, each) / channel.units[places]
+
     def _distances(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
+        if self.large is not None:
+            near = self.large.near(queries)
+            return {channel.name: channel.distances_among(channel.encode(queries), near) for channel in self.channels}
         return {channel.name: channel.distances(channel.encode(queries)) for channel in self.channels}
 
 

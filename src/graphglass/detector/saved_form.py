@@ -45,7 +45,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
     tensors = {
         "references": _graph_arrays(references),
         "channels": {"reference_scores": scorer.reference_scores}
-        | ({} if large is None else {"places": large.places})
+        | ({} if large is None else {"calibrated": large.calibrated})
         | {f"{channel.name}/{key}": value for channel in scorer.channels for key, value in channel.saved().items()},
     }
     if scorer.known is not None:
@@ -65,15 +65,15 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
     if scorer.known is not None:
         documents["anomaly_names"] = _names(scorer.known.graphs.graphs)
     if large is not None:
-        document["large"] = {
-            "count": large.count, "indexes": {name: item.facts() for name, item in large.indexes.items()}
-        }  # fmt: skip
+        document["index"] = large.index.facts()
+        tensors["all_references"] = _present(large.graphs, _GRAPH_ARRAYS)
+        documents["all_reference_names"] = _names(large.graphs)
     if embedder is not None:
         tensors["encoder"] = embedder.graph.state()
         documents["embedder"] = embedder_document(embedder)
         documents["encoder_settings"] = embedder.graph.to_json()
         documents["training"] = detector.training_hashes_.to_json()
-    files = {} if large is None else {_role(name): item.path for name, item in large.indexes.items()}
+    files = {} if large is None else {"index": large.index.path}
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
 
 
@@ -141,11 +141,11 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         channel.load({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)}, references)
     channels = tuple(channel for channel in channels if channel.has_data)
     large = None
-    if "large" in document:
-        facts = document["large"]["indexes"].items()
-        indexes = {name: ReferenceIndex.open(artifact.files[_role(name)], item) for name, item in facts}
-        large = LargeReferences(references, stored["places"], indexes, int(document["large"]["count"]))
-        large.attach(channels)
+    if "index" in document:
+        graphs = _graphs(artifact.tensors["all_references"], artifact.documents["all_reference_names"])
+        large = LargeReferences(
+            graphs, ReferenceIndex.open(artifact.files["index"], document["index"]), stored["calibrated"]
+        )
     nodes, edges, attributes, edge_attributes, directed = document["schema"]
     scorer = ReferenceScorer(
         channels,
@@ -157,7 +157,7 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
     )
     if "anomalies" in artifact.tensors:
         anomalies = _profiled(artifact.tensors["anomalies"], artifact.documents["anomaly_names"])
-        known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"])
+        known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"], references, large)
         scorer = replace(scorer, known=known)
     detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
     return detector
@@ -182,10 +182,9 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
     }
 
 
-def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
-    """The inverse of :func:`_graph_arrays` and :func:`_names`."""
+def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
     columns: dict[str, Any] = {name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays}
-    graphs = GraphSet(
+    return GraphSet(
         **columns,
         ids=tuple(names["ids"]),
         attribute_names=tuple(names["attributes"]),
@@ -194,13 +193,14 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
         code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
+
+
+def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
+    """The inverse of :func:`_graph_arrays` and :func:`_names`."""
+    graphs = _graphs(arrays, names)
     structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in _PROFILE_ARRAYS})
     codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
     return ProfiledGraphs(graphs, structure, codes)
-
-
-def _role(code: str) -> str:
-    return f"index_{code.replace(':', '_')}"
 
 
 def _present(owner: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:

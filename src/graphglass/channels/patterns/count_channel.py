@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
-from graphglass.channels.patterns.counts import Counts, overlap
+from graphglass.channels.patterns.counts import Counts, overlap, overlap_each
 
 _PARTS = ("offsets", "keys", "values")
 
@@ -48,6 +48,12 @@ class CountChannel(Channel):
         out = np.zeros((len(rows), len(others)))
         for query, other in zip(rows.levels, others.levels, strict=True):
             out += (1 - overlap(query, other.postings)) / len(rows.levels)
+        return out
+
+    def compare_each(self, rows: PatternRows, others: PatternRows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        out = np.zeros(places.shape)
+        for query, other in zip(rows.levels, others.levels, strict=True):
+            out += (1 - overlap_each(query, other, places)) / len(rows.levels)
         return out
 
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:

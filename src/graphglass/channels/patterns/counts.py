@@ -112,3 +112,41 @@ def _common(
             for position in range(posting_offsets[pattern], posting_offsets[pattern + 1]):
                 out[row, posting_graphs[position]] += min(values[entry], posting_values[position])
     return out
+
+
+def overlap_each(queries: Counts, references: Counts, places: NDArray[np.int64]) -> NDArray[np.float32]:
+    """As :func:`overlap`, of every query to the references at its own places, (queries, places per query)."""
+    common = _common_each(
+        queries.offsets, queries.keys, queries.values, references.offsets, references.keys, references.values, places
+    )
+    either = queries.totals[:, None] + references.totals[places] - common
+    return (common / np.maximum(either, 1e-12)).astype(np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _common_each(
+    offsets: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    values: NDArray[np.float32],
+    reference_offsets: NDArray[np.int64],
+    reference_keys: NDArray[np.int64],
+    reference_values: NDArray[np.float32],
+    places: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    out = np.zeros(places.shape, np.float32)
+    for row in range(len(places)):
+        for column in range(places.shape[1]):
+            mine, last = offsets[row], offsets[row + 1]
+            theirs, end = reference_offsets[places[row, column]], reference_offsets[places[row, column] + 1]
+            total = np.float32(0)
+            while mine < last and theirs < end:
+                if keys[mine] < reference_keys[theirs]:
+                    mine += 1
+                elif keys[mine] > reference_keys[theirs]:
+                    theirs += 1
+                else:
+                    total += min(values[mine], reference_values[theirs])
+                    mine += 1
+                    theirs += 1
+            out[row, column] = total
+    return out

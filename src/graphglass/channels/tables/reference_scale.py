@@ -132,3 +132,20 @@ def squared_distances(rows: NDArray[np.float32], references: NDArray[np.float32]
                     total += step * step
                 out[i, r] = total
     return out
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def squared_distances_each(
+    rows: NDArray[np.float32], references: NDArray[np.float32], places: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Squared Euclidean distances of every row to the references at its own places, (rows, places per row)."""
+    out = np.empty(places.shape, np.float32)
+    for i in range(len(places)):
+        for column in range(places.shape[1]):
+            r = places[i, column]
+            total = np.float32(0)
+            for c in range(rows.shape[1]):
+                step = rows[i, c] - references[r, c]
+                total += step * step
+            out[i, column] = total
+    return out

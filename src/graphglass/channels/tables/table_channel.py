@@ -13,6 +13,7 @@ from graphglass.channels.tables.reference_scale import (
     Standardised,
     Whitening,
     squared_distances,
+    squared_distances_each,
     unit_rows,
 )
 
@@ -66,8 +67,16 @@ class TableChannel(Channel):
         return unit_rows(self._whitening(rows)) if self.whitened else rows
 
     def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
-        squares = squared_distances(rows, others).astype(np.float64)
-        return squares / 2 if self.whitened else np.sqrt(squares)
+        return self._distance(squared_distances(rows, others))
+
+    def compare_each(
+        self, rows: NDArray[np.float32], others: NDArray[np.float32], places: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return self._distance(squared_distances_each(rows, others, places))
+
+    def _distance(self, squares: NDArray[np.float32]) -> NDArray[np.float64]:
+        wide = squares.astype(np.float64)
+        return wide / 2 if self.whitened else np.sqrt(wide)
 
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Half of one plus the cosine, or a Gaussian of the root mean square difference in reference deviations."""

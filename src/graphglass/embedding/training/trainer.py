@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,8 @@ def train_domains(domains: Sequence[Domain], config: TrainingConfig | None = Non
         Continue from the checkpoint, if there is one, to the same bits an uninterrupted run gives.
     progress : bool
         Show epochs and losses on standard error.
+    on_epoch : callable, optional
+        Called after every epoch with the encoder so far. For diagnostics; it must not change the encoder.
     """
     config = config or TrainingConfig()
     if not domains:
@@ -99,6 +102,7 @@ def _train(
     checkpoint_dir: str | Path | None = None,
     resume: bool = False,
     progress: bool = False,
+    on_epoch: Callable[[TrainedEncoder], None] | None = None,
 ) -> TrainedEncoder:
     if resume and checkpoint_dir is None:
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
@@ -117,6 +121,8 @@ def _train(
             while len(run.history) < config.epochs:
                 run.epoch()
                 advance(note=f"loss {run.history.loss[-1]:.4f}")
+                if on_epoch is not None:
+                    on_epoch(TrainedEncoder(copy.deepcopy(run.encoder).cpu().eval(), schema, run.history, config))
                 if folder is not None:
                     saved = run.snapshot()
                     if len(run.history) % config.checkpoint_every == 0 or len(run.history) == config.epochs:

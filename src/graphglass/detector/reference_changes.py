@@ -1,0 +1,188 @@
+"""Changes to the references of a fitted GLASS: replaced, extended, reduced, with known anomalies beside them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
+from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.reference_sets import equal_graphs, graph_set, with_new_ids
+from graphglass.errors import GraphError, InputError
+
+if TYPE_CHECKING:
+    from graphglass.detector.salted_hashes import SaltedHashes
+    from graphglass.detector.settings import PaperSettings
+    from graphglass.embedding.embedder import Embedder
+    from graphglass.graphs.graph_set import GraphSet
+
+
+class ReferenceChanges:
+    """The part of GLASS that changes what scores are measured against."""
+
+    contamination: float
+    embedder_: Embedder | None
+    training_hashes_: SaltedHashes
+    references_: ProfiledGraphs
+    anomalies_: ProfiledGraphs | None
+    scorer_: ReferenceScorer
+
+    if TYPE_CHECKING:  # GLASS has these
+
+        def __init__(self, preset: str = ..., **settings: Any) -> None: ...
+        def get_params(self) -> dict[str, Any]: ...
+        def settings(self) -> PaperSettings | None: ...
+        def _fitted(self, name: str) -> Any: ...
+        def _keeps_features(self) -> bool: ...
+        def _measure(self, graphs: GraphSet) -> ProfiledGraphs: ...
+        def _queries(self, graphs: Any, *, trusted: bool = False) -> ProfiledGraphs: ...
+
+    def with_references(self, graphs: Any) -> Self:
+        """A detector with another normal set; encoders of the paper preset stay as they are.
+
+        The references may come from another domain, with other labels and attributes; queries must then be like them.
+        """
+        self._fitted("embedder_")
+        references = graph_set(graphs)
+        if not len(references):
+            raise InputError("A reference set needs at least one normal graph, found none.")
+        moved = type(self)(**self.get_params())
+        moved.embedder_, moved.training_hashes_ = self.embedder_, self.training_hashes_
+        if self.embedder_ is not None:
+            moved.embedder_ = self.embedder_.for_domain(references)
+            if moved.embedder_.schema != self.embedder_.graph.schema:
+                # Their labels decide the columns, also once they are taken out again or where only some are kept whole.
+                moved.training_hashes_ = self.training_hashes_.union(references.content_hashes())
+        moved._set_references(moved._measure(references))
+        return moved
+
+    def for_any_domain(self) -> Self:
+        """A detector with the same references that scores graphs of any domain: zero-shot transfer.
+
+        Labels and attributes, which mean something else in another domain, are ignored; the paper preset keeps them in
+        its public columns unless ``features="structure"``.
+        """
+        references: ProfiledGraphs = self._fitted("references_")
+        self._refuse_if_large("Zero-shot transfer")
+        moved = type(self)(**self.get_params())
+        moved.embedder_ = None if self.embedder_ is None else self.embedder_.for_any_domain()
+        moved.training_hashes_ = self.training_hashes_
+        graphs = references.graphs if moved._keeps_features() else references.graphs.structure_only()
+        moved._set_references(moved._measure(graphs), structure_only=True)
+        return moved
+
+    def add_references(self, graphs: Any) -> Self:
+        """Add trusted normal graphs to the references (few-shot calibration)."""
+        added = self._queries(graphs, trusted=True)
+        added = added.structure_only() if self.scorer_.structure_only else added
+        self._refuse_if_large("Adding references")
+        if self.anomalies_ is not None:
+            clash = next(iter(equal_graphs(added.graphs, self.anomalies_.graphs)), None)
+            if clash:
+                raise InputError(f"Graph {clash[0]!r} is the known anomaly {clash[1]!r}. Remove the anomaly first.")
+        added = with_new_ids(added, self.references_)
+        self._change_references(join_profiled([self.references_, added]))
+        return self
+
+    def remove_references(self, ids: Sequence[str]) -> Self:
+        """Take references out by id."""
+        present = self._fitted("references_").graphs.ids
+        self._refuse_if_large("Removing references")
+        keep = _without(ids, present, "reference")
+        if not keep.any():
+            raise InputError("Removing these would leave no reference. Replace the references instead.")
+        self._change_references(self.references_[keep])
+        return self
+
+    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
+        """Add known anomalies: from now on graphs near them rank higher.
+
+        Nothing is trained. How much they count follows from how many there are and how far they lie from the normals.
+        Normal references are scored against the same known anomalies, so that p-values stay valid.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            They carry what the references carry.
+        strict : bool
+            Refuse graphs that equal a reference instead of skipping them with a warning.
+        """
+        self._fitted("references_")
+        if self.embedder_ is not None:
+            raise InputError("Known anomalies need the default preset; this detector has preset='paper'.")
+        added = self._queries(graphs)
+        everything = self.references_.graphs if self.scorer_.large is None else self.scorer_.large.graphs
+        equal = equal_graphs(added.graphs, everything)
+        if equal:
+            told = ", ".join(f"{one!r} (reference {other!r})" for one, other in equal[:5])
+            if strict:
+                raise InputError(f"{len(equal)} known anomalies equal a normal reference: {told}. Leave one side out.")
+            warnings.warn(f"Skipped {len(equal)} known anomalies that equal a reference: {told}.", stacklevel=2)
+            kept = np.isin(added.graphs.ids, [one for one, _ in equal], invert=True)
+            if not kept.any():
+                raise InputError("Every known anomaly equals a normal reference. Leave one side out.")
+            added = added[kept]
+        if self.anomalies_ is not None:
+            added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_)])
+        self._use(self.scorer_.with_anomalies(added, self.references_))
+        return self
+
+    def remove_anomalies(self, ids: Sequence[str]) -> Self:
+        """Take known anomalies out by id; without any left, scores are those of the normal references alone."""
+        self._fitted("references_")
+        keep = _without(ids, () if self.anomalies_ is None else self.anomalies_.graphs.ids, "known anomaly")
+        remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
+        self._use(self.scorer_.with_anomalies(remaining, self.references_))
+        return self
+
+    def _set_references(
+        self,
+        references: ProfiledGraphs,
+        *,
+        structure_only: bool = False,
+        anomalies: ProfiledGraphs | None = None,
+        scorer: ReferenceScorer | None = None,
+    ) -> None:
+        """Measure scores against these references from now on; with ``scorer`` everything is fitted already."""
+        references = replace(references, graphs=references.graphs.without_labels())
+        references = references.structure_only() if structure_only else references
+        slices = () if self.embedder_ is None else self.embedder_.slices
+        if scorer is None:
+            scorer = ReferenceScorer.fit(
+                references, self.settings(), slices, structure_only=structure_only, anomalies=anomalies
+            )
+            references = references if scorer.large is None else references[scorer.large.calibrated]
+        self.references_ = references
+        self._use(scorer)
+
+    def _change_references(self, references: ProfiledGraphs) -> None:
+        """Other references of the same kind beside the same known anomalies."""
+        self._set_references(references, structure_only=self.scorer_.structure_only, anomalies=self.anomalies_)
+
+    def _use(self, scorer: ReferenceScorer) -> None:
+        self.scorer_ = scorer
+        self.anomalies_ = None if scorer.known is None else scorer.known.graphs
+        self.decision_scores_ = scorer.reference_scores
+        self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+
+    def _refuse_if_large(self, what: str) -> None:
+        if self.scorer_.large is not None:
+            raise InputError(
+                f"{what} needs every reference whole; this detector indexes {self.scorer_.reference_count} and keeps "
+                f"{len(self.references_)} of them whole. Give it the whole new set instead (with_references, or `glass "
+                "references MODEL replace`)."
+            )
+
+
+def _without(ids: Sequence[str], present: Sequence[str], kind: str) -> NDArray[np.bool_]:
+    """A mask of those that stay."""
+    missing = sorted(set(ids) - set(present))
+    if missing:
+        raise GraphError(f"No {kind} has the id {missing[0]!r}; `glass references MODEL list` shows them.")
+    return np.array([identifier not in set(ids) for identifier in present], dtype=bool)

@@ -1,0 +1,72 @@
+"""The diagnostic that chooses an epoch by its test AUROC, beside the last epoch, and encoders shared by benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphglass.bench import single
+from graphglass.bench.protocols import Splits
+from graphglass.bench.records import Purpose, Results
+from graphglass.bench.runner import run_jobs
+from graphglass.bench.single import scoring_jobs, selection_jobs, single_jobs
+from graphglass.bench.source_models import SourceEncoders
+from graphglass.bench.tables import tables
+from graphglass.detector import GLASS
+from graphglass.embedding.training.trainer import _Run
+from graphglass.errors import BenchError
+
+
+@pytest.fixture
+def epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A short paper preset; counts the epochs that are trained."""
+    done: list[int] = []
+    original = _Run.epoch
+
+    def counted(self: _Run) -> None:
+        done.append(1)
+        original(self)
+
+    def small(seed: int) -> GLASS:
+        return GLASS("paper", encoder="numeric", epochs=20, slices=(16, 32), random_state=seed)
+
+    monkeypatch.setattr(_Run, "epoch", counted)
+    monkeypatch.setattr(single, "factory", lambda name: small)
+    return done
+
+
+def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int], tmp_path: Path) -> None:
+    encoders, splits = SourceEncoders(tmp_path / "cache"), Splits(seeds=(0,))
+    results = Results.create(tmp_path / "select", Purpose("select-test", "minority"))
+    jobs = selection_jobs(data, ["MUTAG"], ["glass-paper"], splits, encoders)
+    assert run_jobs(jobs, results, data, isolate=False, progress=False) == 1
+    (record,) = results.records()
+    last, best = record["variants"]["last epoch"], record["variants"]["best test epoch"]
+    assert best["auroc"] >= last["auroc"]
+    assert record["counts"]["best_epoch"] in (10, 20)
+    assert record["metrics"] == last  # the method's own figure never uses a test label
+    assert len(epochs) == 20
+    (table,) = tables(str(tmp_path / "select"))
+    assert table.head == ("dataset", "last epoch", "best test epoch")
+    assert "chosen by the labels of the test set" in table.render()
+
+    # The main benchmark finds the same encoder, trains nothing and has the figure of the last epoch.
+    (job,) = single_jobs(data, ["MUTAG"], ["glass-paper"], splits, encoders)
+    (outcome,) = job.run(job.cells)
+    assert {name: round(value, 4) for name, value in outcome.metrics.items()} == last
+    (job,) = scoring_jobs(data, ["MUTAG"], ["glass-paper"], splits, encoders)
+    (rules,) = job.run(job.cells)
+    assert rules.variants["glass"] == outcome.metrics
+    assert len(epochs) == 20
+    (job,) = single_jobs(data, ["MUTAG"], ["glass-paper"], splits)
+    (anew,) = job.run(job.cells)
+    assert anew.metrics == outcome.metrics
+    assert len(epochs) == 40
+    assert outcome.seconds["fit"] > 0.1 * anew.seconds["fit"]  # the time of the training, not of reading it
+
+
+def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="takes glass-paper"):
+        selection_jobs(data, ["MUTAG"], ["ocgin"], Splits(), SourceEncoders(tmp_path))
