@@ -89,6 +89,16 @@ class GraphSet:
     columns : mapping str -> (graphs,)
         The caller's own columns, such as names or SMILES: bool, int64, float64, or objects (text; None where a value is
         missing). They follow the graphs through selection, joining and writing, and no score depends on them.
+
+    Examples
+    --------
+    >>> from graphglass import read_graphs
+    >>> triangle = {"id": "triangle", "nodes": 3, "edges": [[0, 1], [1, 2], [2, 0]]}
+    >>> graphs = read_graphs([triangle, {"id": "node", "nodes": 1}])
+    >>> graphs.sizes.tolist(), graphs.edge_counts.tolist()
+    ([3, 1], [3, 0])
+    >>> graphs[graphs.sizes > 1].ids
+    ('triangle',)
     """
 
     node_offsets: NDArray[np.int64]
@@ -309,6 +319,13 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         If a graph id occurs in more than one of them, or twice in one.
     SchemaError
         If some carry labels or attributes that others lack.
+
+    Examples
+    --------
+    >>> from graphglass import concatenate, load_dataset
+    >>> molecules = load_dataset("MUTAG")
+    >>> len(concatenate([molecules[:10], molecules[100:105]]))
+    15
     """
     parts = list(sets)
     if not parts:

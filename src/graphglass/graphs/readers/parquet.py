@@ -160,6 +160,13 @@ def write_parquet(graphs: GraphSet, path: str | Path, *, nodes: str | Path | Non
     nodes : path, optional
         Without it, `path` becomes a graph table: a row per graph, nothing lost. With it, `path` becomes an edge table
         and `nodes` the node table, for tools that want flat rows.
+
+    Examples
+    --------
+    >>> from graphglass import load_dataset, read_graphs, write_parquet
+    >>> write_parquet(load_dataset("MUTAG")[:3], "three.parquet")
+    >>> len(read_graphs("three.parquet"))
+    3
     """
     if nodes is None:
         with replacing(Path(path)) as temporary:
