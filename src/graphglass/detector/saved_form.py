@@ -181,6 +181,7 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
         "attributes": list(graphs.attribute_names),
         "edge_attributes": list(graphs.edge_attribute_names),
         "labels": {str(code): name for code, name in graphs.label_names.items()},
+        "codes": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
         "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
     }
 
@@ -193,6 +194,7 @@ def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
         attribute_names=tuple(names["attributes"]),
         edge_attribute_names=tuple(names["edge_attributes"]),
         label_names={int(code): name for code, name in names["labels"].items()},
+        code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
 
