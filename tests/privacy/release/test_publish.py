@@ -44,7 +44,7 @@ def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
         graphs, model=model, ledger=ledger, dataset="clinic", epsilon=4.0, output=tmp_path / "summary.glass"
     )
     assert summary.features.dimension == 1024
-    assert summary.features.kappas == (1024.0,)
+    assert summary.features.kappas == (4.0,)  # the kernel of the paper
     assert summary.sites[0].sigma == pytest.approx(0.1351452, abs=1e-6)  # 2 / 16 * 1.0811618
     for word in ("one whole graph", "replacing", "(4, 1e-05)", "delta includes", "mu = 0.92493", "n = 16", "1024",
                  "stand-in/1",
@@ -364,6 +364,7 @@ def test_kernels_cost_the_same_and_are_different_maps(model, graphs, ledger):
     assert fine.features.dimension == wide.features.dimension == paper.features.dimension == 1024
     assert fine.sigma == wide.sigma == paper.sigma
     assert paper.features.kappas == (4.0,)
+    assert go(model, graphs, ledger, epsilon=1.0).features == paper.features  # a release of the paper's model
     assert not paper.features.orthogonal
     assert wide.features.kappas == (64.0, 256.0, 1024.0, 4096.0)
     assert len({summary.features.digest() for summary in (paper, wide, fine)}) == 3
