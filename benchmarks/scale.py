@@ -249,7 +249,7 @@ def array_bytes(owner, seen=None):
 
 def measure_large(place, records, most):
     """Indexed detectors: built, saved, loaded, asked, and compared with exact search on planted anomalies."""
-    for count in (size for size in (20_000, 100_000, 1_000_000) if size <= most):
+    for count in (size for size in (100_000, 20_000, 1_000_000) if size <= most):
         cell, path = f"large/{count}", place.folder / f"large-{count}"
         if cell in records:
             continue

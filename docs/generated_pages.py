@@ -22,7 +22,7 @@ COPIES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", 
 PAGES_OF = {source: page for page, source in COPIES.items()}
 LINK = re.compile(r"\]\((?P<target>(?!\w+:)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 READING = "Reading graphs"  # the panel that most commands share
-API_PACKAGES = ("graphglass", "graphglass.baselines", "graphglass.cluster")
+PUBLIC = ("baselines", "bench", "cluster", "embedding", "privacy")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -52,7 +52,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def api_page() -> str:
     """Every name that a public package exports, documented from its docstring."""
     parts = ["# Python API", "Everything below is public. Other modules may change without notice.", ""]
-    for package in API_PACKAGES:
+    for package in ("graphglass", *(f"graphglass.{name}" for name in PUBLIC)):
         module = import_module(package)
         parts += [f"## {package}", module.__doc__ or "", ""]
         parts += [f"::: {package}.{name}\n" for name in sorted(module.__all__, key=str.lower)]

@@ -52,10 +52,8 @@ recent = pd.DataFrame(
 )
 
 settings = {"graph_column": "customer", "source_column": "payer", "target_column": "payee", "directed": True}
-usual.to_csv("usual.csv", index=False)
-recent.to_csv("recent.csv", index=False)
-detector = GLASS().fit(read_graphs("usual.csv", **settings))
-customers = read_graphs("recent.csv", **settings)
+detector = GLASS().fit(read_graphs(usual, **settings))
+customers = read_graphs(recent, **settings)
 
 scores, p_values = detector.decision_function(customers), detector.p_values(customers)
 for place in (-scores).argsort()[:4]:

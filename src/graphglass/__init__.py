@@ -1,7 +1,8 @@
 """Graph-level anomaly detection that transfers between domains."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphglass.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from graphglass.channels.sketch import sketch
@@ -24,29 +25,29 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Public name -> module that defines it. Loaded on first use, so that `import graphglass` stays instant.
+# Public name -> module that defines it.
 _HOMES = {
-    "sketch": "graphglass.channels.sketch",
-    "Explanation": "graphglass.detector.explanation",
-    "GLASS": "graphglass.detector.glass",
-    "GraphDP": "graphglass.embedding.prompt.graphdp",
-    "graphdp": "graphglass.embedding.prompt.graphdp",
-    "load_encoder": "graphglass.embedding.encoders.text_encoder",
-    "GraphSet": "graphglass.graphs.graph_set",
-    "concatenate": "graphglass.graphs.graph_set",
-    "load_dataset": "graphglass.graphs.tu_catalogue",
-    "read_graphs": "graphglass.graphs.read",
-    "read_report": "graphglass.graphs.read",
-    "Limits": "graphglass.graphs.limits",
-    "to_networkx": "graphglass.graphs.readers.networkx",
-    "write_json_lines": "graphglass.graphs.readers.json_lines",
-    "write_parquet": "graphglass.graphs.readers.parquet",
-    "Ledger": "graphglass.privacy.release.ledger",
-    "PrivateSummary": "graphglass.privacy.private_summary",
-    "merge": "graphglass.privacy.release.merge",
-    "release": "graphglass.privacy.release.publish",
-    "StructureProfile": "graphglass.structure.profile",
-    "profile": "graphglass.structure.profile",
+    "sketch": "channels.sketch",
+    "Explanation": "detector.explanation",
+    "GLASS": "detector.glass",
+    "GraphDP": "embedding.prompt.graphdp",
+    "graphdp": "embedding.prompt.graphdp",
+    "load_encoder": "embedding.encoders.text_encoder",
+    "GraphSet": "graphs.graph_set",
+    "concatenate": "graphs.graph_set",
+    "load_dataset": "graphs.tu_catalogue",
+    "read_graphs": "graphs.read",
+    "read_report": "graphs.read",
+    "Limits": "graphs.limits",
+    "to_networkx": "graphs.readers.networkx",
+    "write_json_lines": "graphs.readers.json_lines",
+    "write_parquet": "graphs.readers.parquet",
+    "Ledger": "privacy.release.ledger",
+    "PrivateSummary": "privacy.private_summary",
+    "merge": "privacy.release.merge",
+    "release": "privacy.release.publish",
+    "StructureProfile": "structure.profile",
+    "profile": "structure.profile",
 }
 
 __all__ = [
@@ -73,8 +74,4 @@ __all__ = [
     "write_parquet",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'graphglass' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,9 +1,11 @@
 """What a terminal must not be told by a graph."""
 
 import io
+import warnings
 
 from rich.table import Table
 
+from graphglass.cli import app as cli_app
 from graphglass.cli.console import harmless, literal_console
 
 
@@ -23,3 +25,11 @@ def test_control_and_direction_characters_are_shown_instead_of_sent():
 
 def test_other_text_is_kept():
     assert harmless("Zürich 東京 – [nH]\nnext") == "Zürich 東京 – [nH]\nnext"
+
+
+def test_a_warning_is_one_line_on_standard_error(monkeypatch, capsys):
+    monkeypatch.setattr(cli_app, "app", lambda: warnings.warn("Skipped 2 graphs.", stacklevel=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        cli_app.main()
+    assert capsys.readouterr().err == "glass: Skipped 2 graphs.\n"

@@ -1,7 +1,8 @@
 """Other detectors behind the same contract: fit on normal graphs, one score per graph, higher is more anomalous."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphglass.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from graphglass.baselines.bag import BagKNN
@@ -65,8 +66,4 @@ __all__ = [
     "WLForest",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"graphglass.baselines.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'graphglass.baselines' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,22 +1,22 @@
 """The benchmark: named protocols, records that can be rebuilt into tables, every method behind one contract."""
 
-from graphglass.bench.datasets import Datasets
-from graphglass.bench.methods import METHODS, factory
-from graphglass.bench.protocols import Splits, split
-from graphglass.bench.records import Purpose, Results
-from graphglass.bench.runner import run_jobs
-from graphglass.bench.single import single_jobs
-from graphglass.bench.tables import tables
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "METHODS",
-    "Datasets",
-    "Purpose",
-    "Results",
-    "Splits",
-    "factory",
-    "run_jobs",
-    "single_jobs",
-    "split",
-    "tables",
-]
+from graphglass.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from graphglass.bench.methods import METHODS, Detector
+    from graphglass.bench.metrics import evaluate
+    from graphglass.bench.protocols import Split, split
+
+_HOMES = {
+    "Detector": "methods",
+    "METHODS": "methods",
+    "Split": "protocols",
+    "evaluate": "metrics",
+    "split": "protocols",
+}
+
+__all__ = ["METHODS", "Detector", "Split", "evaluate", "split"]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -76,7 +77,8 @@ def glass(
 
 
 def main() -> None:
-    """Entry point: expected errors become one line on standard error and exit code 2."""
+    """Entry point: expected errors and warnings become one line on standard error; an error exits with code 2."""
+    warnings.showwarning = lambda message, *_: typer.echo(f"glass: {message}", err=True)
     try:
         app()
     except GlassError as error:

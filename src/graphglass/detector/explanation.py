@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.graph_fields import FieldDeviation, field_deviations, reasons
+from graphglass.detector.edge_fields import edge_deviations
+from graphglass.detector.graph_fields import FieldDeviation, by_strength, field_deviations, reasons
 from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first
@@ -60,7 +61,7 @@ class Explanation:
     shares : mapping family -> float
         Percent of what raises the score, by family, largest first; they sum to 100 unless nothing raises it.
     fields : tuple of FieldDeviation
-        Structural fields, and labels and attributes outside their usual range.
+        Structural fields, and labels, attributes and single edges outside their usual range.
     reasons : tuple of str
         One sentence per cause that lies outside the usual range, the strongest first.
     node_attribution : float64 (nodes,)
@@ -78,6 +79,11 @@ class Explanation:
     reasons: tuple[str, ...]
     node_attribution: NDArray[np.float64]
     node_names: tuple[str, ...]
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """Source and target of the edges that the reasons name, the strongest first."""
+        return tuple(field.edge for field in self.fields if field.edge is not None)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -111,7 +117,8 @@ def explain_one(
     attribution = np.zeros(query.graphs.node_count)
     if decision_function is not None:
         attribution = node_attribution(query.graphs, score, decision_function)
-    deviations = field_deviations(query, references)
+    edges = edge_deviations(query.graphs, references.graphs)
+    deviations = by_strength([*field_deviations(query, references), *edges])
     near = nearest_references(query, references, scorer, neighbours)
     resembles: tuple[Neighbour, ...] = ()
     sentences = reasons(deviations)

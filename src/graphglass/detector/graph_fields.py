@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +74,10 @@ class FieldDeviation:
     deviation : float
         Distance from the median in robust standard deviations.
     unseen : bool
-        A label or edge that no reference has.
+        A label, edge or value of an edge past those of all references.
     words : str
+    edge : (int, int) or None
+        Source and target, counted within the graph, where the field is about one edge.
     """
 
     name: str
@@ -88,6 +90,7 @@ class FieldDeviation:
     deviation: float
     unseen: bool
     words: str
+    edge: tuple[int, int] | None = None
 
     @property
     def usual(self) -> bool:
@@ -117,6 +120,11 @@ def field_deviations(query: ProfiledGraphs, references: ProfiledGraphs) -> tuple
     structure = [_Column(name, *_PLAIN[name], float(values[i]), normal[:, i]) for i, name in enumerate(FIELD_NAMES)]
     carried = [_deviation(column) for column in _carried(query.graphs, references.graphs)]
     rows = [*map(_deviation, structure), *(row for row in carried if not row.usual)]
+    return by_strength(rows)
+
+
+def by_strength(rows: Iterable[FieldDeviation]) -> tuple[FieldDeviation, ...]:
+    """Unseen fields first, then by deviation, usual ones last."""
     return tuple(sorted(rows, key=lambda row: (row.usual, not row.unseen, -abs(row.deviation))))
 
 
@@ -197,10 +205,10 @@ def _edges(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
     """
     own, known = _edge_names(query), _edge_names(references)
     known_labels = np.unique(known[:, :2])
-    ends = np.diff(references.neighbour_offsets[references.node_offsets])
-    owner = np.repeat(np.arange(len(references)), ends)
+    owner = references.node_graph[references.edge_list().sources]
+    edges = np.maximum(np.bincount(owner, minlength=len(references)), 1)
     for name in np.unique(own, axis=0):
-        shares = np.bincount(owner[(known == name).all(axis=1)], minlength=len(references)) / np.maximum(ends, 1)
+        shares = np.bincount(owner[(known == name).all(axis=1)], minlength=len(references)) / edges
         text, value = _edge_text(query, name), float((own == name).all(axis=1).mean())
         strange = [label for label in name[:2] if label not in known_labels]
         cause = f"label {strange[0]}" if strange and query.node_labels is not None else text
@@ -208,20 +216,22 @@ def _edges(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
 
 
 def _edge_names(graphs: GraphSet) -> NDArray[np.int64]:
-    """Lower and higher label of its ends and its own for every stored edge end, zero where there is none, (ends, 3)."""
-    degrees = np.diff(graphs.neighbour_offsets)
-    first = np.repeat(np.arange(graphs.node_count), degrees)
-    second = graphs.neighbours + np.repeat(np.repeat(graphs.node_offsets[:-1], graphs.sizes), degrees)
-    none = np.zeros(graphs.node_count, np.int64)
-    labels = none if graphs.node_labels is None else graphs.node_labels
-    own = np.zeros(len(first), np.int64) if graphs.edge_labels is None else graphs.edge_labels
-    return np.stack([np.minimum(labels[first], labels[second]), np.maximum(labels[first], labels[second]), own], axis=1)
+    """Labels of both ends and its own label for every edge, zero where there is none, (edges, 3).
+
+    Of a directed set the source comes first, else the lower label.
+    """
+    edges = graphs.edge_list()
+    labels = np.zeros(graphs.node_count, np.int64) if graphs.node_labels is None else graphs.node_labels
+    ends = np.stack([labels[edges.sources], labels[edges.targets]], axis=1)
+    own = np.zeros(len(ends), np.int64) if edges.labels is None else edges.labels
+    return np.column_stack([ends if graphs.directed else np.sort(ends, axis=1), own])
 
 
 def _edge_text(graphs: GraphSet, name: NDArray[np.int64]) -> str:
     parts = ["edge"]
     if graphs.node_labels is not None:
-        parts.append("–".join(node_label_text(graphs, int(code)) for code in name[:2]))
+        arrow = " -> " if graphs.directed else "–"
+        parts.append(arrow.join(node_label_text(graphs, int(code)) for code in name[:2]))
     if graphs.edge_labels is not None:
         parts.append(f"({edge_label_text(graphs, int(name[2]))})")
     return " ".join(parts)

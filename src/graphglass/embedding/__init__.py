@@ -1,43 +1,22 @@
-"""The GLASS paper: prompts, text and graph encoders, training, and the codes they give. Needs the extra ``paper``."""
+"""The GLASS paper: prompts, text encoders, and the graph encoder that is trained against them."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from graphglass.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from graphglass.embedding.embedder import Embedder
-    from graphglass.embedding.encoders.text_encoder import load_encoder
-    from graphglass.embedding.prompt.graphdp import graphdp
-    from graphglass.embedding.trained_encoder import TrainedEncoder, encode_graphs
-    from graphglass.embedding.training.config import TrainingConfig
-    from graphglass.embedding.training.trainer import Domain, train, train_domains
+    from graphglass.embedding.encoders.text_encoder import TextEncoder, load_encoder
+    from graphglass.embedding.prompt.graphdp import GraphDP, graphdp
 
-# Public name -> module, loaded on first use: prompts and text encoders do without torch.
 _HOMES = {
-    "Domain": "training.trainer",
     "Embedder": "embedder",
-    "TrainedEncoder": "trained_encoder",
-    "TrainingConfig": "training.config",
-    "encode_graphs": "trained_encoder",
+    "GraphDP": "prompt.graphdp",
+    "TextEncoder": "encoders.text_encoder",
     "graphdp": "prompt.graphdp",
     "load_encoder": "encoders.text_encoder",
-    "train": "training.trainer",
-    "train_domains": "training.trainer",
 }
 
-__all__ = [
-    "Domain",
-    "Embedder",
-    "TrainedEncoder",
-    "TrainingConfig",
-    "encode_graphs",
-    "graphdp",
-    "load_encoder",
-    "train",
-    "train_domains",
-]
+__all__ = ["Embedder", "GraphDP", "TextEncoder", "graphdp", "load_encoder"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"graphglass.embedding.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'graphglass.embedding' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,0 +1,18 @@
+"""Store the small model that later versions must read: ``python tests/models/make_model.py``.
+
+Run it only after the format version was raised, and keep the models of earlier versions.
+"""
+
+import json
+from pathlib import Path
+
+from graphglass import GLASS, load_dataset
+from graphglass.storage.manifest import VERSION
+
+if __name__ == "__main__":
+    molecules = load_dataset("MUTAG").without_labels()
+    detector = GLASS().fit(molecules[:12], anomalies=molecules[20:22])
+    folder = Path(__file__).with_name(f"version-{VERSION}")
+    detector.save(folder)
+    scores = detector.decision_function(molecules[30:36]).tolist()
+    (folder.parent / f"version-{VERSION}-scores.json").write_text(json.dumps(scores) + "\n")
