@@ -91,11 +91,10 @@ def private_jobs(
             return sketch_cells(datasets, source, seed, cells, splits)
         return private_cells(datasets, source, method, seed, cells, splits, kept)
 
-    jobs = []
-    for method in methods:
-        fixed = sketch_settings() if method == SKETCH else settings()
-        jobs += pool_jobs(DISJOINT, sources, names, method, splits.seeds, run, fixed)
-    return jobs
+    def fixed(method: str) -> dict[str, Any]:
+        return sketch_settings() if method == SKETCH else settings()
+
+    return pool_jobs(DISJOINT, sources, names, methods, splits.seeds, run, fixed)
 
 
 def sketch_settings() -> dict[str, Any]:

@@ -69,26 +69,29 @@ def transfer_jobs(
     def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
         return transfer_cells(datasets, source, method, seed, cells, splits, encoders)
 
-    return [job for method in methods for job in pool_jobs(PAIRS, sources, names, method, splits.seeds, run)]
+    return pool_jobs(PAIRS, sources, names, methods, splits.seeds, run)
 
 
 def pool_jobs(
     pairs: Sequence[tuple[str, str]],
     sources: Sequence[str],
     names: Sequence[str],
-    method: str,
+    methods: Sequence[str],
     seeds: Sequence[int],
     run: Callable[[str, str, int, Sequence[Cell]], Iterator[Outcome]],
-    settings: dict[str, Any] | None = None,
+    settings: Callable[[str], dict[str, Any]] = lambda method: {},
 ) -> list[Job]:
-    """One job per source pool and seed, with a cell for every target in `names` that `pairs` has for the source."""
+    """One job per source pool, method and seed, with a cell for every target in `names` that `pairs` has for the pool.
+
+    `settings` says what the records of a method depend on besides the method's own settings.
+    """
     jobs = []
-    for source, seed in product(sources, seeds):
+    for source, method, seed in product(sources, methods, seeds):
         targets = [target for origin, target in pairs if origin == source and target in names]
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
         needed = tuple(dict.fromkeys([*POOLS[source], *targets]))
         if cells:
-            jobs.append(Job(method, cells, needed, partial(run, source, method, seed), settings or {}))
+            jobs.append(Job(method, cells, needed, partial(run, source, method, seed), settings(method)))
     return jobs
 
 
