@@ -129,6 +129,7 @@ def test_explain(place, queries):
     told = glass(*command)
     assert told.exit_code == 0, told.output
     assert "Nearest normal graphs" in told.output
+    assert "patterns 0." in told.output  # the similarity to a neighbour by family
     body = json.loads(glass(*command, "--json").output)
     assert sum(body["contributions"].values()) == pytest.approx(body["score"])
 

@@ -75,6 +75,13 @@ def sketch(
     Returns
     -------
     (graphs, dimension)
+
+    Examples
+    --------
+    >>> from graphglass import load_dataset, sketch
+    >>> rows = sketch(load_dataset("MUTAG")[:4], dimension=256)
+    >>> rows.shape
+    (4, 256)
     """
     if not (GROUP <= dimension <= LARGEST_DIMENSION) or dimension % GROUP:
         raise ParameterError("sketch", "dimension", f"a multiple of {GROUP} up to {LARGEST_DIMENSION}", dimension)

@@ -14,6 +14,7 @@ from graphglass.cli.reading_options import Reading, reads_graphs
 if TYPE_CHECKING:
     from graphglass.detector.explanation import Explanation
 
+REASONS = 5  # printed
 app = typer.Typer()
 
 
@@ -52,22 +53,26 @@ def _print(explanation: Explanation) -> None:
     console = literal_console()
     facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
     console.print(Text.assemble((harmless(explanation.id), "bold"), facts))
-    unusual = [field for field in explanation.fields if not field.usual][:5]
-    console.print("What stands out:" if unusual else "No field lies outside the usual range.")
-    for field in unusual:
-        console.print(f"  {field.words}")
+    console.print("What stands out:" if explanation.reasons else "No field lies outside the usual range.")
+    for sentence in explanation.reasons[:REASONS]:
+        console.print(f"  {sentence}")
+    if len(explanation.reasons) > REASONS:
+        console.print(f"  and {len(explanation.reasons) - REASONS} more (--json lists them)")
     table = Table(title="Contributions (they sum to the score)")
     table.add_column("channel")
     table.add_column("contribution", justify="right")
     for name, value in sorted(explanation.contributions.items(), key=lambda item: -item[1]):
         table.add_row(name, f"{value:+.4f}")
     console.print(table)
-    table = Table(title="Nearest normal graphs")
-    table.add_column("id")
-    table.add_column("similarity", justify="right")
-    for neighbour in explanation.neighbours:
-        table.add_row(neighbour.id, f"{neighbour.similarity:.4f}")
-    console.print(table)
+    for title, near in (("normal graphs", explanation.neighbours), ("known anomalies", explanation.resembles)):
+        if near:
+            table = Table(title=f"Nearest {title}")
+            for column in ("id", "distance", "similarity by family"):
+                table.add_column(column)
+            for neighbour in near:
+                families = ", ".join(f"{family} {value:.2f}" for family, value in neighbour.families.items())
+                table.add_row(neighbour.id, f"{neighbour.distance:.3f}", families)
+            console.print(table)
     order = (-explanation.node_attribution).argsort(kind="stable")[:5]
     lowering = [i for i in order if explanation.node_attribution[i] > 0]
     nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:+.3f})" for i in lowering)

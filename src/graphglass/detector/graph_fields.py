@@ -163,7 +163,8 @@ def _words(column: _Column, low: float, median: float, high: float, *, unseen: b
     fact = f"{column.text} {verb} {show(column.value)}{made_up}"
     if unseen:
         return f"{fact}; no normal graph has it"
-    usual = f"normal graphs have {show(median)}, most between {show(low)} and {show(high)}"
+    usual = f"normal graphs have {show(median)}"
+    usual = f"almost all {usual}" if low == high else f"{usual}, most between {show(low)} and {show(high)}"
     if low <= column.value <= high:
         return f"{fact}, as usual: {usual}"
     return f"{fact}, {'higher' if column.value > high else 'lower'} than usual: {usual}"
@@ -249,8 +250,8 @@ def _attributes(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
         column = known[:, place].astype(np.float64)
         least = max(0.1 * float(column.std()), 1e-3, 0.05 * abs(float(column.mean())))
         for title, (values, summary) in summaries.items():
-            text = f"{title} {name}"
-            yield _Column(text, f"attribute {name}", text, float(values[place]), summary(column), least=least)
+            full, text = f"{title} {name}", f"{title} {name.replace('_', ' ')}"
+            yield _Column(full, f"attribute {name}", text, float(values[place]), summary(column), least=least)
 
 
 def _descriptors(query: GraphSet, references: GraphSet) -> Iterator[_Column]:

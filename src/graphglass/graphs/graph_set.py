@@ -82,11 +82,23 @@ class GraphSet:
         Molecules only, see :mod:`graphglass.graphs.chemistry`.
     label_names : mapping int -> str
         What a node or edge label stood for when it was text.
+    code_names : mapping str -> mapping int -> str
+        What numbers stand for as labels of nodes (under ``node``) and edges (``edge``), where the format documents it.
     removed : int64 (graphs, 3)
         Self-loops and repeated edges removed, one-way edges completed, per graph (:data:`REMOVED`).
     columns : mapping str -> (graphs,)
         The caller's own columns, such as names or SMILES: bool, int64, float64, or objects (text; None where a value is
         missing). They follow the graphs through selection, joining and writing, and no score depends on them.
+
+    Examples
+    --------
+    >>> from graphglass import read_graphs
+    >>> triangle = {"id": "triangle", "nodes": 3, "edges": [[0, 1], [1, 2], [2, 0]]}
+    >>> graphs = read_graphs([triangle, {"id": "node", "nodes": 1}])
+    >>> graphs.sizes.tolist(), graphs.edge_counts.tolist()
+    ([3, 1], [3, 0])
+    >>> graphs[graphs.sizes > 1].ids
+    ('triangle',)
     """
 
     node_offsets: NDArray[np.int64]
@@ -105,6 +117,7 @@ class GraphSet:
     atom_environments: NDArray[np.int64] | None = None
     atom_contributions: NDArray[np.float64] | None = None
     label_names: Mapping[int, str] = field(default_factory=dict)
+    code_names: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     removed: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
@@ -149,6 +162,11 @@ class GraphSet:
         if self.edge_attributes is not None:
             parts.append(f"{self.edge_attributes.shape[1]} edge attributes")
         return f"GraphSet({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from graphglass.graphs.notebook import graph_set_html
+
+        return graph_set_html(self)
 
     @property
     def directed(self) -> bool:
@@ -250,7 +268,8 @@ class GraphSet:
         """The undirected skeletons without labels or attributes: what graphs of any domain share."""
         return replace(
             self, node_labels=None, attributes=None, attribute_names=(), edge_labels=None, edge_attributes=None,
-            edge_attribute_names=(), outgoing=None, label_names={}, atom_environments=None, atom_contributions=None,
+            edge_attribute_names=(), outgoing=None, label_names={}, code_names={}, atom_environments=None,
+            atom_contributions=None,
         )  # fmt: skip
 
     def as_directed(self) -> GraphSet:
@@ -300,6 +319,13 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         If a graph id occurs in more than one of them, or twice in one.
     SchemaError
         If some carry labels or attributes that others lack.
+
+    Examples
+    --------
+    >>> from graphglass import concatenate, load_dataset
+    >>> molecules = load_dataset("MUTAG")
+    >>> len(concatenate([molecules[:10], molecules[100:105]]))
+    15
     """
     parts = list(sets)
     if not parts:
@@ -340,6 +366,10 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         attribute_names=filled[0].attribute_names,
         edge_attribute_names=filled[0].edge_attribute_names,
         label_names={code: name for part in filled for code, name in part.label_names.items()},
+        code_names={
+            owner: {code: name for part in filled for code, name in part.code_names.get(owner, {}).items()}
+            for owner in {owner for part in filled for owner in part.code_names}
+        },
         **{name: joined(name) for name in _ROWS},
         columns=joined_columns([(len(part), part.columns) for part in filled]),
     )

@@ -35,6 +35,13 @@ class Limits:
     max_zip_ratio : int
         Unpacked size over compressed size of zip, gzip and Parquet files; only asked of files that unpack to more than
         64 MiB.
+
+    Examples
+    --------
+    >>> from graphglass import Limits, read_report
+    >>> records = [{"id": "large", "nodes": 9}, {"id": "small", "nodes": 2}]
+    >>> read_report(records, limits=Limits(max_nodes_per_graph=5)).graphs.ids
+    ('small',)
     """
 
     max_graphs: int = 5_000_000

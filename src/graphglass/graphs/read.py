@@ -80,6 +80,13 @@ def read_graphs(
         If nothing could be used, or `strict` and one record could not.
     LimitError
         If the input as a whole is past the limits.
+
+    Examples
+    --------
+    >>> from graphglass import read_graphs
+    >>> graphs = read_graphs([{"id": "a", "nodes": 3, "edges": [[0, 1], [1, 2]], "source": "plant 2"}], keep="all")
+    >>> graphs.ids, graphs.columns["source"].tolist()
+    (('a',), ['plant 2'])
     """
     result = read_report(source, format=format, strict=strict, **settings)
     if not len(result.graphs) and not isinstance(source, GraphSet):
@@ -98,7 +105,16 @@ def read_report(
     strict: bool = False,
     **settings: Unpack[ReadSettings],
 ) -> ReadResult:
-    """As :func:`read_graphs`, returning the graphs together with the records that were left out; nothing is logged."""
+    """As :func:`read_graphs`, returning the graphs together with the records that were left out; nothing is logged.
+
+    Examples
+    --------
+    >>> from graphglass import read_report
+    >>> records = [{"id": "good", "nodes": 2, "edges": [[0, 1]]}, {"id": "bad", "nodes": 2, "edges": [[0, 9]]}]
+    >>> result = read_report(records)
+    >>> result.graphs.ids, [reject.id for reject in result.rejects]
+    (('good',), ['bad'])
+    """
     if format is not None and format not in FORMATS:
         raise ParameterError("read_graphs", "format", f"one of {', '.join(FORMATS)}", format)
     fill = settings.get("fill")

@@ -162,6 +162,12 @@ def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool 
     ------
     DataError
         If the dataset is not there; the message says how to fetch it. Nothing is downloaded here.
+
+    Examples
+    --------
+    >>> from graphglass import load_dataset
+    >>> len(load_dataset("MUTAG"))
+    188
     """
     entry = dataset_entry(name)
     path = find_dataset(entry.name, data_root)

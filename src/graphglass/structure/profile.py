@@ -91,6 +91,14 @@ def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
     progress : bool, default False
         Report on standard error: a progress bar on a terminal, one line elsewhere, and one line before kernels are
         compiled for the first time on a machine.
+
+    Examples
+    --------
+    >>> from graphglass import profile, read_graphs
+    >>> triangle = read_graphs([{"id": "triangle", "nodes": 3, "edges": [[0, 1], [1, 2], [2, 0]]}])
+    >>> columns = profile(triangle).columns(triangle.ids)
+    >>> int(columns["triangles"][0])
+    1
     """
     return measure(graphs, EXACT_WORK, progress=progress)
 

@@ -173,9 +173,10 @@ def graphdp(
 
     Examples
     --------
-    >>> prompts = graphdp(profile(read_graphs("graphs.jsonl")), domain="protein")  # doctest: +SKIP
-    >>> prompts[0]  # doctest: +SKIP
-    'Instruct: Encode this graph description for graph-level anomaly detection.\\nQuery: domain=protein; ...'
+    >>> from graphglass import graphdp, load_dataset, profile
+    >>> prompts = graphdp(profile(load_dataset("MUTAG")[:1]), domain="mol")
+    >>> prompts[0].splitlines()[1][:51]
+    'Query: domain=mol; phase=single-reference; nodes=17'
     """
     context = PromptContext(domain, phase, style, source_domain, trusted_normal, instruction)
     return GraphDP(field_values(profile), context)

@@ -193,7 +193,15 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 def write_json_lines(graphs: GraphSet, path: str | Path) -> None:
-    """Write one record per graph; a name ending in ``.gz`` is compressed. :func:`read_graphs` gives the same graphs."""
+    """Write one record per graph; a name ending in ``.gz`` is compressed. :func:`read_graphs` gives the same graphs.
+
+    Examples
+    --------
+    >>> from graphglass import load_dataset, read_graphs, write_json_lines
+    >>> write_json_lines(load_dataset("MUTAG")[:3], "three.jsonl")
+    >>> read_graphs("three.jsonl").ids
+    ('MUTAG-1', 'MUTAG-2', 'MUTAG-3')
+    """
     place = Path(path)
     with replacing(place) as temporary, temporary.open("wb") as raw, ExitStack() as stack:
         # Named after the file it becomes, not after the temporary one.

@@ -34,6 +34,12 @@ def read_networkx(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Gr
 def to_networkx(graphs: GraphSet) -> list[Any]:
     """Each graph as ``networkx.Graph`` or ``DiGraph``: ``id`` and ``label`` on the graph, ``label`` and attributes on
     nodes and edges.
+
+    Examples
+    --------
+    >>> from graphglass import load_dataset, to_networkx
+    >>> to_networkx(load_dataset("MUTAG")[:1])[0].number_of_nodes()
+    17
     """
     try:
         import networkx

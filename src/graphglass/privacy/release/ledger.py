@@ -40,6 +40,14 @@ class Ledger:
     ----------
     path : path
         An existing ledger on a local disk. See :meth:`create`.
+
+    Examples
+    --------
+    >>> from graphglass import Ledger
+    >>> ledger = Ledger.create("clinic.ledger")
+    >>> account = ledger.grant("clinic", epsilon=4.0, delta=1e-5)
+    >>> ledger.budget("clinic").epsilon
+    4.0
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

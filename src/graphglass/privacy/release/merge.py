@@ -23,6 +23,17 @@ def merge(summaries: Sequence[PrivateSummary], *, disjoint: bool) -> PrivateSumm
     disjoint : bool
         The caller's declaration that no graph and no subject is in two sites. It is recorded; it cannot be
         checked.
+
+    Examples
+    --------
+    >>> from graphglass import Ledger, load_dataset, merge, release
+    >>> from graphglass.privacy.sketch_features import SketchFeatures
+    >>> graphs, ledger = load_dataset("MUTAG").without_labels(), Ledger.create("two-sites.ledger")
+    >>> sites = {"north": graphs[:50], "south": graphs[50:100]}
+    >>> accounts = [ledger.grant(name, epsilon=4.0, delta=1e-5) for name in sites]
+    >>> options = {"ledger": ledger, "epsilon": 4.0, "features": SketchFeatures(sharpness=2), "disjoint": True}
+    >>> merge([release(sites[name], dataset=name, **options) for name in sites], disjoint=True).references
+    100
     """
     if len(summaries) < 2:
         raise ParameterError("merge", "summaries", "at least two summaries", len(summaries))

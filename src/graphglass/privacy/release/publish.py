@@ -89,6 +89,15 @@ def release(
         remote, or a release id is reused for something else or was never finished.
     BudgetError
         If the dataset has too little budget left.
+
+    Examples
+    --------
+    >>> from graphglass import Ledger, load_dataset, release
+    >>> ledger = Ledger.create("ward.ledger")
+    >>> _ = ledger.grant("ward", epsilon=4.0, delta=1e-5)
+    >>> summary = release(load_dataset("MUTAG")[:60].without_labels(), ledger=ledger, dataset="ward", epsilon=2.0)
+    >>> summary.references
+    60
     """
     return _release(
         references, ledger, dataset, epsilon, delta, graphs_per_subject, model, features, source, release_id, output,
