@@ -31,7 +31,6 @@ from graphglass.channels.nearest_references import smallest_mean
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cluster import connect, score_parts
 from graphglass.cluster.part_work import score_columns
-from graphglass.detector import large_references
 from graphglass.detector.reference_scorer import build_channels
 from graphglass.graphs.graph_set import concatenate
 from graphglass.storage.load import artifact_digest
@@ -249,12 +248,12 @@ def array_bytes(owner, seen=None):
 
 def measure_large(place, records, most):
     """Indexed detectors: built, saved, loaded, asked, and compared with exact search on planted anomalies."""
-    for count in (size for size in (100_000, 20_000, 1_000_000) if size <= most):
+    for count in (size for size in (100_000, 1_000_000) if size <= most):
         cell, path = f"large/{count}", place.folder / f"large-{count}"
         if cell in records:
             continue
         normals, queries, anomalous = planted(place.base, count)
-        with Watch() as watch, bound(1_000):
+        with Watch() as watch:
             profiling, references = timed(lambda: measure_graphs(normals))  # noqa: B023
             print(f"{count} references profiled in {profiling:.1f} s", flush=True)
             building, detector = timed(lambda: GLASS().fit(references))  # noqa: B023
@@ -271,24 +270,7 @@ def measure_large(place, records, most):
             "auroc": 100 * roc_auc_score(anomalous, scores),
         }  # fmt: skip
         facts |= against_exact(detector, queries, anomalous)
-        if count <= large_references.EXACT_UP_TO:
-            exact = GLASS().fit(references)
-            facts["exact_fit_auroc"] = 100 * roc_auc_score(anomalous, exact.decision_function(queries))
         records.add(cell, references=count, **facts)
-
-
-class bound:  # reads as a statement
-    """Index sets above a lower bound than the usual one."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __enter__(self):
-        self.usual = large_references.EXACT_UP_TO
-        large_references.EXACT_UP_TO = self.value
-
-    def __exit__(self, *_):
-        large_references.EXACT_UP_TO = self.usual
 
 
 def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
