@@ -31,8 +31,10 @@ class ReferenceMap:
         Places of the references that span the map.
     frame : float64 (landmarks, 2)
         Where those are fixed while all graphs, references too, are placed.
+    centre : float64 (2,)
+        The middle of the references.
     radius : float
-        Distance from the origin, the middle of the frame, that nine in ten references lie within.
+        Distance from it that nearly all references with a usual score lie within.
     usual : float
         The score that 95% of the references lie below.
     """
@@ -40,6 +42,7 @@ class ReferenceMap:
     references: NDArray[np.float64]
     landmarks: NDArray[np.int64]
     frame: NDArray[np.float64]
+    centre: NDArray[np.float64]
     radius: float
     usual: float
 
@@ -53,13 +56,15 @@ class ReferenceMap:
         np.fill_diagonal(between, 0)
         frame = _majorise(_classical(between), between)
         points, usual = _place(frame, distances), float(np.quantile(scorer.reference_scores, USUAL))
-        radius = float(np.quantile(np.hypot(*points[scorer.reference_scores <= usual].T), CENTRAL))
-        return cls(_outward(points, scorer.reference_scores - usual, radius), places, frame, radius, usual)
+        centre = np.median(points, axis=0)
+        radius = float(np.quantile(np.hypot(*(points[scorer.reference_scores <= usual] - centre).T), CENTRAL))
+        moved = centre + _outward(points - centre, scorer.reference_scores - usual, radius)
+        return cls(moved, places, frame, centre, radius, usual)
 
     def place(self, scorer: ReferenceScorer, queries: ProfiledGraphs) -> NDArray[np.float64]:
         """Positions of graphs, (graphs, 2)."""
         points = _place(self.frame, scorer.fused_distances(queries, self.landmarks))
-        return _outward(points, scorer.scores(queries) - self.usual, self.radius)
+        return self.centre + _outward(points - self.centre, scorer.scores(queries) - self.usual, self.radius)
 
 
 def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:
