@@ -22,6 +22,7 @@ from graphglass.bench.tables import tables
 from graphglass.detector import GLASS
 from graphglass.errors import BenchError, PrivacyError
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
+from graphglass.sphere.neighbours import mean_distance
 
 NAMES = [name for name, _ in MAIN_CHANNELS]
 
@@ -49,6 +50,12 @@ def test_neighbours_and_densities_by_hand(sides: Any) -> None:
     angles = [np.sort(np.arccos(np.clip(queries[n].astype(float) @ references[n].T, -1, 1)))[:, :5] for n in NAMES]
     np.testing.assert_allclose(
         neighbour_scores(queries, references, NAMES), np.mean([a.mean(axis=1) for a in angles], axis=0), atol=1e-6
+    )
+    cosines = [np.sort(1 - queries[n].astype(float) @ references[n].T)[:, :5] for n in NAMES]
+    np.testing.assert_allclose(  # eq:knn_distance
+        neighbour_scores(queries, references, NAMES, mean_distance),
+        np.mean([c.mean(axis=1) for c in cosines], axis=0),
+        atol=1e-6,
     )
     for kernel in KERNELS:
         features = JointFeatures.of_kernel(kernel)

@@ -67,6 +67,15 @@ def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int]
     assert outcome.seconds["fit"] > 0.1 * anew.seconds["fit"]  # the time of the training, not of reading it
 
 
+def test_prompts_name_the_domain_of_the_dataset(data: Any) -> None:
+    for name, domain in {"MUTAG": "mol", "ENZYMES": "protein", "COLLAB": "social"}.items():
+        cell = {"dataset": name, "seed": 0}
+        assert single.built("glass-paper", cell).domain == domain
+        assert single.built("glass", cell).domain == "graph"
+        (paper,) = single_jobs(data, [name], ["glass-paper"], Splits(seeds=(0,)))
+        assert paper.settings == {"domain": "of the dataset"}
+
+
 def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="takes glass-paper"):
         selection_jobs(data, ["MUTAG"], ["ocgin"], Splits(), SourceEncoders(tmp_path))

@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from graphglass import read_graphs
+from graphglass import load_dataset, read_graphs
 from graphglass.errors import MissingExtraError
 from graphglass.graphs import molecule_drawing
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.drawing import MOST_NODES, draw_graph, drawing_style, frequent_labels
-from graphglass.graphs.molecule_drawing import molecule_smiles
+from graphglass.graphs.molecule_drawing import atom_name, molecule_smiles
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -99,6 +99,23 @@ def test_directed_edges_have_heads_where_they_point_to():
     tips = [tuple(map(float, head.get("points").split()[0].split(","))) for head in root.iter(SVG + "polygon")]
     spots = [np.array([float(c.get("cx")), float(c.get("cy"))]) for c in root.iter(SVG + "circle")]
     assert [int(np.argmin([np.linalg.norm(np.array(tip) - spot) for spot in spots])) for tip in tips] == [1, 1]
+
+
+def test_edges_of_large_amounts_are_thick():
+    edges = [{"source": i, "target": i + 1, "attributes": {"time": 9 - i, "amount": 10**i}} for i in range(3)]
+    graph = read_graphs([{"nodes": 4, "edges": edges}])
+    lines = ElementTree.fromstring(draw_graph(graph).svg).iter(SVG + "line")
+    widths = [float(line.get("stroke-width")) for line in lines]
+    assert widths == sorted(widths)
+    assert widths[-1] == pytest.approx(4 * widths[0], abs=0.3)
+
+
+def test_tu_molecules_are_drawn_with_their_elements_and_bonds():
+    graph = load_dataset("MUTAG")[0]
+    picture = draw_graph(graph)
+    assert set(classes(picture, "line")) == {"bond"}
+    assert texts(picture).count("O") == 2  # a nitro group
+    assert atom_name(graph, 0) is None  # charges are not known
 
 
 def test_of_a_large_graph_the_part_around_the_strongest_node_is_drawn():

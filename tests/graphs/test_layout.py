@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -46,6 +48,15 @@ def test_a_grid_has_no_crossing():
     along = [(row * side + column, row * side + column + 1) for row in range(side) for column in range(side - 1)]
     grid = canonical_graph_set([side * side], *zip(*down, *along, strict=True))
     assert crossings(layout_graph(grid), edges_of(grid)) == 0
+
+
+def test_planar_graphs_that_stress_tangles_have_fewer_crossings_with_networkx(monkeypatch):
+    # Two hubs that share every leaf: planar, but stress puts the leaves into each other's way.
+    leaves = range(2, 14)
+    graph = canonical_graph_set([14], [0] * 12 + [1] * 12, [*leaves, *leaves])
+    drawn = crossings(layout_graph(graph), edges_of(graph))
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert drawn == 0 < crossings(layout_graph(graph), edges_of(graph))
 
 
 def test_crossings_are_counted():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,30 +27,33 @@ KIND = "graphglass-baseline"
 SCORED_AT_ONCE = 100_000  # nodes plus edge ends; bounds memory whatever the sizes of the graphs
 
 
-class Network(nn.Module):
-    """What a method adds: a loss to minimise and a score per graph. Everything learned is a parameter or a buffer."""
+class Network(nn.Module, ABC):
+    """What a method adds: a score per graph and a loss to minimise. Everything learned is a parameter or a buffer."""
 
     def prepare(self, inputs: GraphBatch) -> None:
         """Before the first step: set what depends on the untrained network and the training graphs."""
 
     def loss(self, batch: GraphBatch) -> Tensor:
-        """The training objective of a batch, a scalar."""
-        raise NotImplementedError
+        """The training objective of a batch, a scalar; the mean score unless a method has another."""
+        return self.scores(batch).mean()
 
     def finish(self, inputs: GraphBatch) -> None:
         """After the last step, in evaluation mode: keep what scoring needs of the training graphs."""
 
+    @abstractmethod
     def scores(self, batch: GraphBatch) -> Tensor:
         """Higher is more anomalous, (graphs,). Must not depend on which graphs share the batch."""
-        raise NotImplementedError
 
-    def scores_together(self, batches: Iterable[GraphBatch]) -> Tensor:
-        """Scores of graphs that are compared with one another, (graphs,). For transductive methods."""
-        raise NotImplementedError
+    def scores_apart(self, batches: Iterable[GraphBatch]) -> Tensor:
+        """Scores of graphs that are scored alone, (graphs,)."""
+        return torch.cat([self.scores(batch) for batch in batches])
+
+    # Scores of graphs that transductive methods compare with one another.
+    scores_together = scores_apart
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeepDetector(BaseEstimator):
+class DeepDetector(BaseEstimator, ABC):
     """Base of the deep baselines. A method adds its own settings as fields; all are keyword arguments.
 
     A run takes ``epochs`` passes over the training graphs, or ``max_steps`` optimiser steps if those come first. Both
@@ -78,9 +82,9 @@ class DeepDetector(BaseEstimator):
     weight_decay: float = 0.0
     random_state: int = 0
 
+    @abstractmethod
     def network(self, schema: InputSchema) -> Network:
         """The untrained network for inputs of that schema."""
-        raise NotImplementedError
 
     def fit(self, graphs: GraphSet, y: object = None) -> Self:
         """Learn from normal graphs; ``y`` is ignored and there for scikit-learn's sake."""
@@ -145,10 +149,8 @@ class DeepDetector(BaseEstimator):
         inputs = graph_batch(graphs, self.schema_)
         with torch.no_grad(), one_thread():
             batches = (batch for _, batch in inputs.pieces(SCORED_AT_ONCE))
-            if self.transductive:
-                scores = network.scores_together(batches)
-            else:
-                scores = torch.cat([network.scores(batch) for batch in batches])
+            score = network.scores_together if self.transductive else network.scores_apart
+            scores = score(batches)
         return scores.numpy().astype(np.float64)
 
     def save(self, path: str | Path) -> Path:

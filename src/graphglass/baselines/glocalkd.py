@@ -31,16 +31,10 @@ class GLocalKDNetwork(Network):
         self.student = GCN(width, hidden, hidden, output)
         self.balance = balance
 
-    def errors(self, batch: GraphBatch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         propagate = normalised(batch)
         teacher = self.teacher(batch.features, propagate)
         return distillation_error(self.student(batch.features, propagate), teacher, batch, self.balance)
-
-    def loss(self, batch: GraphBatch) -> Tensor:
-        return self.errors(batch).mean()
-
-    def scores(self, batch: GraphBatch) -> Tensor:
-        return self.errors(batch)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ _LOGGED = ("nodes", "edges", "triangles", "four_cycles", "components", "motif_de
 _SKETCH = ("lambda_2", "lambda_9", "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
 
 
-class NearestNormals:
+class NearestNormals(ABC):
     """Mean distance to the `k` nearest references; subclasses say what a graph looks like and what distance means."""
 
     def __init__(self, k: int = 5) -> None:
@@ -48,11 +49,13 @@ class NearestNormals:
         blocks = [self._distances(graphs[i : i + _BLOCK]) for i in range(0, len(graphs), _BLOCK)]
         return np.concatenate([mean_nearest(block, self.k) for block in blocks] or [np.zeros(0)])
 
+    @abstractmethod
     def _remember(self, graphs: GraphSet) -> None:
-        raise NotImplementedError
+        """Keep what the references look like."""
 
+    @abstractmethod
     def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Of every graph to every reference, (graphs, references)."""
 
 
 def mean_nearest(distances: NDArray[np.float64], k: int) -> NDArray[np.float64]:
@@ -65,8 +68,9 @@ def mean_nearest(distances: NDArray[np.float64], k: int) -> NDArray[np.float64]:
 class _Tabular(NearestNormals):
     """Euclidean distance between feature rows standardised by the references."""
 
+    @abstractmethod
     def _features(self, graphs: GraphSet) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """One row per graph."""
 
     def _remember(self, graphs: GraphSet) -> None:
         rows = self._features(graphs)

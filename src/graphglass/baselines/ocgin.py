@@ -36,9 +36,6 @@ class OCGINNetwork(Network):
         parts = [self.embed(batch) for _, batch in inputs.pieces(SCORED_AT_ONCE)]
         self.centre = torch.cat(parts).mean(dim=0)
 
-    def loss(self, batch: GraphBatch) -> Tensor:
-        return squared_distance(self.embed(batch), self.centre).mean()
-
     def scores(self, batch: GraphBatch) -> Tensor:
         return squared_distance(self.embed(batch), self.centre)
 

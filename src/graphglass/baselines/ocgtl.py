@@ -78,16 +78,10 @@ class OCGTLNetwork(Network):
         views = torch.cat([self.encoders(batch)[:, 1:] for _, batch in inputs.pieces(SCORED_AT_ONCE)])
         self.centre.copy_(views.mean(dim=(0, 1)))
 
-    def errors(self, batch: GraphBatch) -> Tensor:
+    def scores(self, batch: GraphBatch) -> Tensor:
         embedded = self.encoders(batch)
         reference, views = embedded[:, 0], embedded[:, 1:]
         return one_class_error(views, self.centre) + transformation_error(views, reference, self.temperature)
-
-    def loss(self, batch: GraphBatch) -> Tensor:
-        return self.errors(batch).mean()
-
-    def scores(self, batch: GraphBatch) -> Tensor:
-        return self.errors(batch)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

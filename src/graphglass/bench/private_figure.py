@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from graphglass.bench import paper_figures as paper
-from graphglass.bench.private_series import EPSILONS, REFERENCES, SIZES
+from graphglass.bench.private_scores import EPSILONS, REFERENCES
+from graphglass.bench.private_series import SIZES
 from graphglass.bench.private_tables import MAIN
 from graphglass.bench.records import Record, Results
 from graphglass.bench.table_model import Value

@@ -18,6 +18,8 @@ from graphglass.sphere.neighbours import mean_angle, nearest
 
 Codes = Mapping[str, NDArray[Any]]
 Distance = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+EPSILONS = (1.0, 2.0, 4.0, 8.0)
+REFERENCES = 128  # of the main tables; fewer where a target has fewer
 DRAWS = 10
 DELTA = 1e-5
 NEIGHBOURS = 5

@@ -23,7 +23,9 @@ from graphglass.bench.metrics import evaluate
 from graphglass.bench.private_scores import (
     DELTA,
     DRAWS,
+    EPSILONS,
     NEIGHBOURS,
+    REFERENCES,
     Codes,
     Features,
     averaged,
@@ -34,7 +36,7 @@ from graphglass.bench.private_sketch import sketch_cells
 from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
 from graphglass.bench.source_models import SourceEncoders
-from graphglass.bench.transfer import DISJOINT, POOLS, source_references, target_split
+from graphglass.bench.transfer import DISJOINT, pool_jobs, source_references, target_split
 from graphglass.errors import BenchError
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import SHRINKAGE
@@ -43,10 +45,8 @@ from graphglass.sphere.neighbours import mean_distance
 
 SKETCH = "glass"  # the default trains nothing, and its release is the public sketch
 METHODS = (SKETCH, "glass-paper")
-EPSILONS = (1.0, 2.0, 4.0, 8.0)
 EPSILON = 4.0
 SIZES = (1, 4, 8, 16, 32, 64, 128, 256)
-REFERENCES = 128  # of the main tables; fewer where a target has fewer
 SITES = (2, 4)
 INSTRUCTION = "domain-invariant"  # read by encoders that follow instructions, the same for every graph
 
@@ -86,21 +86,15 @@ def private_jobs(
         if method not in METHODS:
             raise BenchError(f"Method {method!r} has no private release; choose one of {', '.join(METHODS)}.")
 
-    def job(source: str, method: str, seed: int) -> Job:
-        targets = [target for origin, target in DISJOINT if origin == source and target in names]
-        cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
+    def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
+        if method == SKETCH:
+            return sketch_cells(datasets, source, seed, cells, splits)
+        return private_cells(datasets, source, method, seed, cells, splits, kept)
 
-        def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            if method == SKETCH:
-                yield from sketch_cells(datasets, source, seed, cells, splits)
-            else:
-                yield from private_cells(datasets, source, method, seed, cells, splits, kept)
+    def fixed(method: str) -> dict[str, Any]:
+        return sketch_settings() if method == SKETCH else settings()
 
-        needed = tuple(dict.fromkeys([*POOLS[source], *targets]))
-        return Job(method, cells, needed, run, sketch_settings() if method == SKETCH else settings())
-
-    jobs = [job(source, method, seed) for source in sources for method in methods for seed in splits.seeds]
-    return [item for item in jobs if item.cells]
+    return pool_jobs(DISJOINT, sources, names, methods, splits.seeds, run, fixed)
 
 
 def sketch_settings() -> dict[str, Any]:

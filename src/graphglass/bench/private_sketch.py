@@ -18,16 +18,13 @@ from graphglass.bench.cell_work import Outcome
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.methods import factory
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.private_scores import DELTA, DRAWS, NEIGHBOURS, averaged
+from graphglass.bench.private_scores import DELTA, DRAWS, EPSILONS, NEIGHBOURS, REFERENCES, averaged
 from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
 from graphglass.bench.transfer import source_references, target_split
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.release.simulate import simulate
 from graphglass.privacy.sketch_features import SketchFeatures
-
-EPSILONS = (1.0, 2.0, 4.0, 8.0)
-REFERENCES = 128
 
 
 def sketch_cells(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.metrics import summary
-from graphglass.bench.private_series import DIAGNOSTICS, REFERENCES, SITES, SIZES
+from graphglass.bench.private_scores import REFERENCES
+from graphglass.bench.private_series import DIAGNOSTICS, SITES, SIZES
 from graphglass.bench.records import Record, Results
 from graphglass.bench.table_model import Entry, Row, Table, Value
 from graphglass.bench.tables import (

@@ -8,8 +8,11 @@ target normals to the source references, and also uses them in place of the sour
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -63,17 +66,33 @@ def transfer_jobs(
 ) -> list[Job]:
     """One job per source, method and seed: fitted once, then every target in `names` that the paper pairs with it."""
 
-    def job(source: str, method: str, seed: int) -> Job:
-        targets = [target for origin, target in PAIRS if origin == source and target in names]
+    def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
+        return transfer_cells(datasets, source, method, seed, cells, splits, encoders)
+
+    return pool_jobs(PAIRS, sources, names, methods, splits.seeds, run)
+
+
+def pool_jobs(
+    pairs: Sequence[tuple[str, str]],
+    sources: Sequence[str],
+    names: Sequence[str],
+    methods: Sequence[str],
+    seeds: Sequence[int],
+    run: Callable[[str, str, int, Sequence[Cell]], Iterator[Outcome]],
+    settings: Callable[[str], dict[str, Any]] = lambda method: {},
+) -> list[Job]:
+    """One job per source pool, method and seed, with a cell for every target in `names` that `pairs` has for the pool.
+
+    `settings` says what the records of a method depend on besides the method's own settings.
+    """
+    jobs = []
+    for source, method, seed in product(sources, methods, seeds):
+        targets = [target for origin, target in pairs if origin == source and target in names]
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
-
-        def run(cells: Sequence[Cell]) -> Iterator[Outcome]:
-            yield from transfer_cells(datasets, source, method, seed, cells, splits, encoders)
-
-        return Job(method, cells, tuple(dict.fromkeys([*POOLS[source], *targets])), run)
-
-    jobs = [job(source, method, seed) for source in sources for method in methods for seed in splits.seeds]
-    return [item for item in jobs if item.cells]
+        needed = tuple(dict.fromkeys([*POOLS[source], *targets]))
+        if cells:
+            jobs.append(Job(method, cells, needed, partial(run, source, method, seed), settings(method)))
+    return jobs
 
 
 def transfer_cells(

@@ -68,7 +68,7 @@ def release(
         Path | None, typer.Option(help="The paper's release: a model whose encoders never saw the private graphs.")
     ] = None,
     kernel: Annotated[
-        str | None, typer.Option(help="With --model: fine (default), paper, or wide for several bandwidths at once.")
+        str | None, typer.Option(help="With --model: paper (default), fine, or wide for several bandwidths at once.")
     ] = None,
     sharpness: Annotated[
         int | None, typer.Option(help="Power of the pattern kernel, one for all sites to be merged [default: from n]")

@@ -31,6 +31,7 @@ def references(
         show(ctx)
 
 
+@app.command("scores")
 @app.command("list")
 def show(ctx: typer.Context) -> None:
     """Print the id and leave-one-out score of every reference, then the ids of the known anomalies."""

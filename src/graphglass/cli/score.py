@@ -106,8 +106,8 @@ def score(
     fair_scores, own = left_out_scores(detector, graphs, scores)
     if own:
         typer.echo(
-            f"{own} of {counted(len(graphs), 'query', 'queries')} are references of this model, so they score too low; "
-            f"`glass references {model} list` prints their leave-one-out scores",
+            f"{own} of {counted(len(graphs), 'query', 'queries')} are references; use `glass references {model} "
+            "scores` for leave-one-out scores",
             err=True,
         )
     print_auroc(truth, fair_scores)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.edge_fields import edge_deviations
 from graphglass.detector.graph_fields import FieldDeviation, by_strength, field_deviations, reasons
+from graphglass.detector.plots import plot_explanation
 from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.score_table import html_table
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first
 from graphglass.graphs.subgraphs import without_nodes
@@ -84,6 +87,19 @@ class Explanation:
     def edges(self) -> tuple[tuple[int, int], ...]:
         """Source and target of the edges that the reasons name, the strongest first."""
         return tuple(field.edge for field in self.fields if field.edge is not None)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Bars of the families' shares of the score; needs ``graphglass[plots]`` and returns the axes."""
+        return plot_explanation(self, ax=ax)
+
+    def _repr_html_(self) -> str:
+        reasons = "".join(f"<li>{escape(text)}</li>" for text in self.reasons)
+        shares = [(escape(name), f"{share:.0f}%") for name, share in self.shares.items() if share >= 0.5]
+        near = [(escape(item.id), f"{item.similarity:.2f}") for item in self.neighbours]
+        return (
+            f"<p><b>{escape(self.id)}</b>: score {self.score:.4f}, p-value {self.p_value:.4f}</p><ul>{reasons}</ul>"
+            f"{html_table(('family', 'share of the score'), shares)}{html_table(('neighbour', 'similarity'), near)}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {

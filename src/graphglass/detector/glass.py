@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
+from graphglass.detector.estimator_methods import EstimatorMethods
 from graphglass.detector.explanation import Explanation, explain_one
 from graphglass.detector.paper_codes import PaperCodes
 from graphglass.detector.paper_training import prepare, references_from
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
 LEARNED = ("references_", "anomalies_", "scorer_", "decision_scores_", "threshold_", "labels_")
 
 
-class GLASS(ReferenceChanges, PaperCodes, BaseEstimator):
+class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
     """Rank graphs by how far they lie from a set of normal graphs; higher scores are more abnormal.
 
     The default compares a graph with the normal references through training-free channels: counts of neighbourhood
-    patterns, and tables of size, structure, labels and attributes. In each channel the distance to the nearest
-    references is calibrated by the references' distances to each other; the channels are then fused into one score.
-    The references can be swapped at any time.
+    patterns (the largest weight), and tables of composition, attributes, edges, size, structure and, for molecules,
+    chemistry. In each channel the mean distance to the nearest references is calibrated by the references' distances to
+    each other. The score is a soft maximum of the calibrated distances: one extreme channel raises it, and so do
+    several mild ones. Known anomalies, if there are any, raise graphs near them. The references can be swapped at any
+    time.
 
     Parameters
     ----------
@@ -281,10 +284,19 @@ class GLASS(ReferenceChanges, PaperCodes, BaseEstimator):
         return load_detector(cls, path, encoder)
 
     def as_sklearn(self) -> Any:
-        """An adapter with scikit-learn's sign: ``predict`` gives -1 for anomalies, higher scores mean more normal."""
+        """An adapter with scikit-learn's sign: ``predict`` gives -1 for anomalies, higher scores mean more normal.
+
+        It is fitted if this detector is.
+        """
         from graphglass.detector.sklearn_adapter import GLASSOutlierDetector
 
-        return GLASSOutlierDetector.around(self)
+        return GLASSOutlierDetector.around(self) if hasattr(self, "scorer_") else GLASSOutlierDetector(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "outlier_detector"  # scorers such as "roc_auc" then ask for decision_function
+        tags.input_tags.two_d_array = False
+        return tags
 
     def _forget_references(self) -> None:
         for name in LEARNED:

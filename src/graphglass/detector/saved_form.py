@@ -15,11 +15,13 @@ from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
+from graphglass.detector.model_card import model_card
 from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
 from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.errors import ArtifactError, GlassError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
+from graphglass.storage.atomic import write_whole
 from graphglass.storage.load import Artifact, load_artifact
 from graphglass.storage.manifest import MANIFEST
 from graphglass.storage.save import save_artifact
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from graphglass.embedding.encoders.text_encoder import TextEncoder
 
 KIND = "graphglass-detector"
+CARD = "README.md"
 _GRAPH_ARRAYS = (
     "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels",
     "edge_attributes", "outgoing", "removed", "atom_environments", "atom_contributions",
@@ -39,7 +42,7 @@ _PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
 
 
 def save_detector(detector: GLASS, path: str | Path) -> None:
-    """Write everything a fitted detector needs; see :func:`graphglass.storage.save.save_artifact`."""
+    """Write everything a fitted detector needs, and a model card."""
     references, embedder, scorer = detector.references_, detector.embedder_, detector.scorer_
     graphs, large = references.graphs, scorer.large
     tensors = {
@@ -75,6 +78,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
         documents["training"] = detector.training_hashes_.to_json()
     files = {} if large is None else {"index": large.index.path}
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
+    write_whole(Path(path) / CARD, model_card(detector).encode())
 
 
 def embedder_document(embedder: Embedder) -> dict[str, Any]:
@@ -177,6 +181,7 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
         "attributes": list(graphs.attribute_names),
         "edge_attributes": list(graphs.edge_attribute_names),
         "labels": {str(code): name for code, name in graphs.label_names.items()},
+        "codes": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
         "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
     }
 
@@ -189,6 +194,7 @@ def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
         attribute_names=tuple(names["attributes"]),
         edge_attribute_names=tuple(names["edge_attributes"]),
         label_names={int(code): name for code, name in names["labels"].items()},
+        code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
 

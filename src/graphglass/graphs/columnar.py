@@ -17,7 +17,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.rejects import logger
 from graphglass.storage.cache_folder import cache_root
 
-VERSION = 2
+VERSION = 3
 _COLUMNS = (
     "node_offsets", "neighbour_offsets", "neighbours", "labels", "node_labels",
     "attributes", "edge_labels", "edge_attributes", "outgoing", "node_names", "removed",
@@ -83,6 +83,7 @@ def save_columns(graphs: GraphSet, folder: Path) -> None:
             "attribute_names": list(graphs.attribute_names),
             "edge_attribute_names": list(graphs.edge_attribute_names),
             "label_names": {str(code): name for code, name in graphs.label_names.items()},
+            "code_names": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
             "checksums": {},
         }
         for name in _COLUMNS:
@@ -131,4 +132,5 @@ def load_columns(folder: Path) -> GraphSet:
         attribute_names=tuple(manifest["attribute_names"]),
         edge_attribute_names=tuple(manifest["edge_attribute_names"]),
         label_names={int(code): name for code, name in manifest["label_names"].items()},
+        code_names={owner: dict(map(tuple, names)) for owner, names in manifest["code_names"].items()},
     )

@@ -19,6 +19,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.layout import breadth_first, layout_graph
 from graphglass.graphs.molecule import node_label_text
 from graphglass.graphs.molecule_drawing import atom_name, depict
+from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.subgraphs import without_nodes
 
 # More nodes than this cannot be distinguished; a connected part around the most important node is drawn instead.
@@ -83,7 +84,7 @@ def draw_graph(
         coloured = list(coloured if coloured is not None else frequent_labels(graph))
         radius = float(np.clip(0.4 * spacing, 2, 9))
         parts = _halos(places, edges, strengths, 1.9 * radius)
-        parts += _lines(places, edges, max(0.8, radius / 5), radius if shown.directed else None)
+        parts += _lines(places, edges, _widths(shown, max(0.8, radius / 5)), radius if shown.directed else None)
         parts += _circles(places, labels, coloured, titles, radius)
         legend = _legend(labels, coloured, height)
     else:
@@ -156,17 +157,31 @@ def _halos(
     return parts
 
 
-def _lines(places: NDArray[np.float64], edges: NDArray[np.int64], width: float, radius: float | None) -> list[str]:
+def _widths(graph: GraphSet, usual: float) -> NDArray[np.float64]:
+    """How wide each edge is drawn: up to four times as wide, by the logarithm of its amount, weight or count."""
+    listed = graph.edge_list()
+    summed = [i for i, name in enumerate(graph.edge_attribute_names) if merge_rule(name, {}) == "sum"]
+    if listed.attributes is None or not summed:
+        return np.full(len(listed.sources), usual)
+    amounts = np.log1p(np.abs(listed.attributes[:, summed[0]]))
+    lowest, span = amounts.min(initial=np.inf), np.ptp(amounts) if len(amounts) else 0.0
+    return np.asarray(usual * (1 + 3 * (amounts - lowest) / span) if span > 0 else np.full(len(amounts), usual))
+
+
+def _lines(
+    places: NDArray[np.float64], edges: NDArray[np.int64], widths: NDArray[np.float64], radius: float | None
+) -> list[str]:
     """The edges; with a radius of the nodes, edges have a head where they point to."""
-    parts = [_line(places[one], places[two], "edge", width) for one, two in edges]
-    for one, two in edges if radius is not None else ():
+    ends = zip(edges, widths, strict=True)
+    parts = [_line(places[one], places[two], "edge", width) for (one, two), width in ends]
+    for (one, two), width in zip(edges, widths, strict=True) if radius is not None else ():
         along = places[two] - places[one]
         length = float(np.linalg.norm(along))
         if radius is None or length < 2 * radius:
             continue
         along = along / length
         across = np.array([-along[1], along[0]])
-        tip, size = places[two] - radius * along, max(3.0, 0.8 * radius)
+        tip, size = places[two] - radius * along, max(3.0, 0.8 * radius, 1.8 * width)
         corners = (tip, tip - size * along + 0.5 * size * across, tip - size * along - 0.5 * size * across)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
         parts.append(f'<polygon class="head" points="{points}"/>')

@@ -82,6 +82,8 @@ class GraphSet:
         Molecules only, see :mod:`graphglass.graphs.chemistry`.
     label_names : mapping int -> str
         What a node or edge label stood for when it was text.
+    code_names : mapping str -> mapping int -> str
+        What numbers stand for as labels of nodes (under ``node``) and edges (``edge``), where the format documents it.
     removed : int64 (graphs, 3)
         Self-loops and repeated edges removed, one-way edges completed, per graph (:data:`REMOVED`).
     columns : mapping str -> (graphs,)
@@ -115,6 +117,7 @@ class GraphSet:
     atom_environments: NDArray[np.int64] | None = None
     atom_contributions: NDArray[np.float64] | None = None
     label_names: Mapping[int, str] = field(default_factory=dict)
+    code_names: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     removed: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
@@ -159,6 +162,11 @@ class GraphSet:
         if self.edge_attributes is not None:
             parts.append(f"{self.edge_attributes.shape[1]} edge attributes")
         return f"GraphSet({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from graphglass.graphs.notebook import graph_set_html
+
+        return graph_set_html(self)
 
     @property
     def directed(self) -> bool:
@@ -260,7 +268,8 @@ class GraphSet:
         """The undirected skeletons without labels or attributes: what graphs of any domain share."""
         return replace(
             self, node_labels=None, attributes=None, attribute_names=(), edge_labels=None, edge_attributes=None,
-            edge_attribute_names=(), outgoing=None, label_names={}, atom_environments=None, atom_contributions=None,
+            edge_attribute_names=(), outgoing=None, label_names={}, code_names={}, atom_environments=None,
+            atom_contributions=None,
         )  # fmt: skip
 
     def as_directed(self) -> GraphSet:
@@ -357,6 +366,10 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         attribute_names=filled[0].attribute_names,
         edge_attribute_names=filled[0].edge_attribute_names,
         label_names={code: name for part in filled for code, name in part.label_names.items()},
+        code_names={
+            owner: {code: name for part in filled for code, name in part.code_names.get(owner, {}).items()}
+            for owner in {owner for part in filled for owner in part.code_names}
+        },
         **{name: joined(name) for name in _ROWS},
         columns=joined_columns([(len(part), part.columns) for part in filled]),
     )

@@ -75,7 +75,36 @@ def _component_places(adjacency: csr_array) -> _Places:
     if len(edges) == nodes - 1:
         return _stressed_without_crossings(radial, distance, edges)
     other = _stressed(radial, distance)
-    return _untangled(other if crossings(other, edges) < tangled else places, edges)
+    places = _untangled(other if crossings(other, edges) < tangled else places, edges)
+    tangled = crossings(places, edges)
+    planar = _planar_places(distance, edges, tangled) if tangled else None
+    return places if planar is None else planar
+
+
+def _planar_places(distance: _Places, edges: NDArray[np.int64], tangled: int) -> _Places | None:
+    """A drawing without crossings that is easier to read than one with ``tangled`` of them.
+
+    None if there is none, or if NetworkX, which finds it, is not installed.
+    """
+    try:
+        from networkx import Graph, check_planarity, combinatorial_embedding_to_pos
+    except ImportError:
+        return None
+    planar, embedding = check_planarity(Graph(edges.tolist()))
+    if not planar:
+        return None
+    found = combinatorial_embedding_to_pos(embedding)
+    start = np.array([found[node] for node in range(len(distance))], dtype=np.float64)
+    places = _stressed_without_crossings(start / np.median(_lengths(start, edges)), distance, edges)
+    usual = float(np.median(_lengths(places, edges)))
+    closest = min(_gap(places, node) for node in range(len(places)))
+    # A planar graph of many nested faces has long thin triangles: a few crossings are easier to read.
+    even = _lengths(places, edges).max() < 6 * usual and closest > 0.1 * usual
+    return places if even or 2 * tangled > len(edges) else None
+
+
+def _lengths(places: _Places, edges: NDArray[np.int64]) -> _Places:
+    return np.asarray(np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1))
 
 
 def _classical_scaling(distance: _Places) -> _Places:

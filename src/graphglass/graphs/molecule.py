@@ -88,8 +88,8 @@ def molecule_record(
 
 def node_label_text(graphs: GraphSet, code: int) -> str:
     """What a node label stands for: its text, the element of an atom, or the number itself."""
-    if code in graphs.label_names:
-        return graphs.label_names[code] or "none"
+    if (known := _known_text(graphs, code, "node")) is not None:
+        return known
     if graphs.attribute_names == ATOM_ATTRIBUTES and 0 < code < 119:
         try:
             with rdkit_chemistry() as chemistry:
@@ -99,10 +99,16 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
     return str(code)
 
 
-def edge_label_text(graphs: GraphSet, code: int) -> str:
-    """What an edge label stands for: its text, the bond of a molecule, or the number itself."""
+def _known_text(graphs: GraphSet, code: int, owner: str) -> str | None:
     if code in graphs.label_names:
         return graphs.label_names[code] or "none"
+    return graphs.code_names.get(owner, {}).get(code)
+
+
+def edge_label_text(graphs: GraphSet, code: int) -> str:
+    """What an edge label stands for: its text, the bond of a molecule, or the number itself."""
+    if (known := _known_text(graphs, code, "edge")) is not None:
+        return known
     return _BONDS.get(code, str(code)) if graphs.attribute_names == ATOM_ATTRIBUTES else str(code)
 
 

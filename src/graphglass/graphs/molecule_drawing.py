@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from graphglass.errors import MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecule import ATOM_ATTRIBUTES, node_label_text, rdkit_chemistry
+from graphglass.graphs.molecule import ATOM_ATTRIBUTES, edge_label_text, node_label_text, rdkit_chemistry
 
 _ORGANIC = frozenset("H B C N O F Na Si P S Cl K Br I".split())
 _MOST_BONDS = 6
+# What formats call a bond, as RDKit does; AIDS and others of its kind give the number of electron pairs.
+_BOND_NAMES = {"double": "DOUBLE", "2": "DOUBLE", "triple": "TRIPLE", "3": "TRIPLE", "aromatic": "AROMATIC"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,7 @@ def depict(graph: GraphSet) -> Depiction | None:
     try:
         with rdkit_chemistry() as chemistry:
             return _depicted(chemistry, graph, symbols)
-    except MissingExtraError:
+    except (MissingExtraError, RuntimeError):  # RDKit's answer to what is no element
         return None
 
 
@@ -143,7 +145,8 @@ def _elements(graph: GraphSet) -> tuple[str, ...] | None:
     symbols = tuple(node_label_text(graph, int(code)) for code in graph.node_labels)
     if _has_atoms(graph):
         return symbols if all(symbol[:1].isalpha() for symbol in symbols) else None
-    return symbols if set(symbols) <= _ORGANIC and "C" in symbols else None
+    known = set(symbols) <= (_ORGANIC | set(graph.code_names.get("node", {}).values()))
+    return symbols if known and "C" in symbols else None
 
 
 def molecule_smiles(graph: GraphSet) -> str | None:
@@ -171,9 +174,12 @@ def _molecule(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Any:
         added.SetNoImplicit(True)
         molecule.AddAtom(added)
     edges = graph.edge_list()
-    kinds = np.ones(len(edges.sources), np.int64) if edges.labels is None or not _has_atoms(graph) else edges.labels
+    kinds = np.ones(len(edges.sources), np.int64) if edges.labels is None else edges.labels
+    names = {int(code): edge_label_text(graph, int(code)) for code in np.unique(kinds)}
     for start, end, kind in zip(edges.sources, edges.targets, kinds, strict=True):
-        order = chemistry.BondType.values.get(int(kind), chemistry.BondType.SINGLE)
+        order = chemistry.BondType.names[_BOND_NAMES.get(names[int(kind)], "SINGLE")]
+        if _has_atoms(graph):
+            order = chemistry.BondType.values.get(int(kind), order)
         molecule.AddBond(int(start), int(end), order)
         if order == chemistry.BondType.AROMATIC:
             molecule.GetBondBetweenAtoms(int(start), int(end)).SetIsAromatic(True)

@@ -12,6 +12,7 @@ import pytest
 
 from graphglass.errors import FormatError, GraphError, LimitError
 from graphglass.graphs.limits import Limits
+from graphglass.graphs.molecule import node_label_text
 from graphglass.graphs.read import read_graphs, read_report
 from graphglass.graphs.readers.tu import read_tu
 
@@ -192,3 +193,15 @@ def test_the_bundled_molecules_are_right() -> None:
     assert (len(graphs), graphs.node_count, graphs.edge_count) == (188, 3371, 3721)
     assert graphs.labels is not None
     assert np.bincount(graphs.labels + 1).tolist() == [63, 0, 125]
+
+
+@pytest.mark.parametrize(
+    "readme",
+    ["Node labels:\n\n  6  C\n  7  N\n\nEdge labels:\n\n 0 single\n", "Node labels were\nC 6\nN 7\n"],
+)
+def test_the_readme_says_what_labels_stand_for(make: Make, readme: str) -> None:
+    graphs = read_tu(make(label_readme=f"{readme}\nClass labels were converted:\n\n\t0\tx\n"))
+    assert graphs.code_names["node"] == {6: "C", 7: "N"}
+    assert graphs.code_names.get("edge", {}) == ({0: "single"} if "single" in readme else {})
+    assert [node_label_text(graphs, code) for code in (6, 7, 8)] == ["C", "N", "8"]
+    assert graphs[0].code_names == graphs.code_names

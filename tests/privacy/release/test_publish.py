@@ -44,7 +44,7 @@ def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
         graphs, model=model, ledger=ledger, dataset="clinic", epsilon=4.0, output=tmp_path / "summary.glass"
     )
     assert summary.features.dimension == 1024
-    assert summary.features.kappas == (1024.0,)
+    assert summary.features.kappas == (4.0,)  # the kernel of the paper
     assert summary.sites[0].sigma == pytest.approx(0.1351452, abs=1e-6)  # 2 / 16 * 1.0811618
     for word in ("one whole graph", "replacing", "(4, 1e-05)", "delta includes", "mu = 0.92493", "n = 16", "1024",
                  "stand-in/1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,10 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         edge_names = tuple(str(name) for name in facts.get("edge_attribute_names", ()))
         directed = bool(facts.get("directed", False)) if options.directed is None else options.directed
         label_names = {int(code): str(name) for code, name in facts.get("label_names", {}).items()}
+        code_names = {
+            str(owner): {int(code): str(name) for code, name in names}
+            for owner, names in facts.get("code_names", {}).items()
+        }
     except (ValueError, AttributeError, TypeError) as error:
         raise FormatError(f"The table's own metadata cannot be read ({error}). Write it again.") from error
     options.limits.check("max_graphs", table.num_rows, "Rows of the graph table")
@@ -84,7 +89,7 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
     if "node_names" in present:
         values = table["node_names"].combine_chunks().flatten()
         flat.node_names = np.asarray(pc.fill_null(values.cast(pa.string()), "").to_pylist(), dtype=np.str_)
-    return flat.build(options)
+    return replace(flat.build(options), code_names=code_names)
 
 
 def _sound_rows(table: pa.Table, width: int, edge_width: int, options: ReadOptions) -> pa.Table:
@@ -213,6 +218,7 @@ def _graph_table(graphs: GraphSet) -> pa.Table:
         "edge_attribute_names": list(graphs.edge_attribute_names),
         "directed": graphs.directed,
         "label_names": {str(code): name for code, name in graphs.label_names.items()},
+        "code_names": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
         "columns": _free_names(graphs.columns, _LAYOUT),
     }
     for name, place in facts["columns"].items():

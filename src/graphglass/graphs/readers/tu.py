@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -21,6 +22,9 @@ from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.number_table import read_numbers
 from graphglass.graphs.readers.options import ReadOptions
 
+_ATOMIC_NUMBERS = {"BZR", "COX2", "DHFR"}  # datasets whose node labels are atomic numbers
+_ELEMENTS = {1: "H", 6: "C", 7: "N", 8: "O", 9: "F", 15: "P", 16: "S", 17: "Cl", 35: "Br", 53: "I"}
+_LARGEST_README = 1 << 20
 PARTS = (
     "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes"
 )  # fmt: skip
@@ -33,6 +37,7 @@ class TuFiles:
     name: str
     parts: dict[str, Callable[[], IO[bytes]]]
     sizes: dict[str, int]
+    readme: Callable[[], IO[bytes]] | None = None
 
     def numbers(
         self, part: str, *, columns: int | None = None, dtype: type[np.number[Any]] = np.int64
@@ -164,7 +169,25 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
         joined = f"joins {flat.ids[pair[0]]} to {flat.ids[pair[1]]}"
         for graph in pair:
             flat.fault(graph, edge + 1, f"{name}_A.txt line {edge + 1} {joined}; edges must stay inside a graph")
-    return flat.build(options)
+    return replace(flat.build(options), code_names=_code_names(files))
+
+
+def _code_names(files: TuFiles) -> dict[str, dict[int, str]]:
+    """What label numbers stand for: the tables of the readme, such as ``0  C`` or ``C 0`` under "Node labels"."""
+    if files.name in _ATOMIC_NUMBERS:
+        return {"node": _ELEMENTS}
+    if files.readme is None:
+        return {}
+    with files.readme() as stream:
+        text = stream.read(_LARGEST_README).decode("utf-8", "replace")
+    names: dict[str, dict[int, str]] = {}
+    owner = ""
+    for line in map(str.strip, text.splitlines()):
+        if heading := re.match(r"(node|edge|class|graph) (label|attribute)|component [1-9]|===", line.lower()):
+            owner = heading[1] if heading[2] == "label" and heading[1] in ("node", "edge") else ""
+        elif owner and (row := re.fullmatch(r"(?P<code>\d+)\s+(?P<name>\S+)|(?P<word>\D\S*)\s+(?P<number>\d+)", line)):
+            names.setdefault(owner, {})[int(row["code"] or row["number"])] = row["name"] or row["word"]
+    return names
 
 
 def _graph_labels(files: TuFiles) -> NDArray[Any] | None:
@@ -217,7 +240,8 @@ def _assemble(
     chosen = {part: sizes[f"{name}_{part}.txt"] for part in parts}
     for part, size in chosen.items():
         limits.check("max_file_bytes", size, f"Bytes of {name}_{part}.txt")
-    return TuFiles(name, parts, chosen)
+    readme = next((members[one] for one in (f"{name}_label_readme.txt", "README.txt") if one in members), None)
+    return TuFiles(name, parts, chosen, readme)
 
 
 def _file_opener(path: Path) -> Callable[[], IO[bytes]]:

@@ -66,8 +66,8 @@ def release(
         released, in which nothing was trained.
     features : SketchFeatures, JointFeatures or str, optional
         The public map. Without a model a sketch whose sharpness follows from n and the promise
-        (:meth:`SketchFeatures.for_budget`); with one, also the name of a kernel setting over its channels: ``fine``
-        (default), ``paper`` or ``wide`` (:data:`graphglass.privacy.joint_features.KERNELS`).
+        (:meth:`SketchFeatures.for_budget`); with one, also the name of a kernel setting over its channels: ``paper``
+        (default), ``fine`` or ``wide`` (:data:`graphglass.privacy.joint_features.KERNELS`).
     source : GraphSet, optional
         Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
     release_id : str, optional

@@ -1,0 +1,109 @@
+"""What scikit-learn users and notebooks expect of an estimator, on top of what GLASS computes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.calibration import conformal_p_values
+from graphglass.detector.explanation import Explanation
+from graphglass.detector.plots import plot_map, plot_scores
+from graphglass.detector.reference_sets import equal_graphs, graph_set
+from graphglass.detector.score_table import ScoreTable, html_table
+from graphglass.errors import InputError
+from graphglass.wording import counted
+
+if TYPE_CHECKING:
+    from graphglass.channels.profiled_graphs import ProfiledGraphs
+    from graphglass.detector.reference_scorer import ReferenceScorer
+
+
+class EstimatorMethods:
+    """The part of GLASS that scikit-learn and notebooks use."""
+
+    preset: str
+    labels_: NDArray[np.int64]
+    decision_scores_: NDArray[np.float64]
+    threshold_: float
+    references_: ProfiledGraphs
+    anomalies_: ProfiledGraphs | None
+    scorer_: ReferenceScorer
+
+    if TYPE_CHECKING:  # GLASS has these
+
+        def fit(self, graphs: Any, y: object = None) -> Self: ...
+        def decision_function(self, graphs: Any) -> NDArray[np.float64]: ...
+        def p_values(self, graphs: Any) -> NDArray[np.float64]: ...
+        def explain(self, graph: Any, *, neighbours: int = 5, nodes: bool = True) -> Explanation: ...
+        def _fitted(self, name: str) -> Any: ...
+
+    def fit_predict(self, graphs: Any, y: object = None) -> NDArray[np.int64]:
+        """Fit, then flag every graph by its own leave-one-out score: 1 for an anomaly, 0 else. (graphs,)"""
+        self.fit(graphs, y)
+        if self.scorer_.large is not None:
+            raise InputError(
+                f"fit_predict needs a leave-one-out score of every graph, and of {self.scorer_.reference_count} only "
+                f"{len(self.references_)} get one. Use fit, then labels_ for references_."
+            )
+        return self.labels_
+
+    def score_samples(self, graphs: Any) -> NDArray[np.float64]:
+        """Minus the anomaly score, as scikit-learn has it: higher is more NORMAL. (graphs,)"""
+        return -self.decision_function(graphs)
+
+    def predict_proba(self, graphs: Any) -> NDArray[np.float64]:
+        """Columns for normal and anomalous that sum to 1, (graphs, 2).
+
+        The first is the conformal p-value, the second the share of normal references that score lower. They rank as the
+        scores do; they are no odds of a graph being an anomaly, which would need to know how many anomalies there are.
+        """
+        normal = self.p_values(graphs)
+        return np.stack([normal, 1 - normal], axis=1)
+
+    def score_table(self, graphs: Any, *, alpha: float = 0.05) -> ScoreTable:
+        """Scores, p-values and flags of some graphs; a notebook shows them as a ranking.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+        alpha : float
+            Graphs with a p-value of at most this are flagged.
+        """
+        self._fitted("references_")
+        queries = graph_set(graphs)
+        scores = self.decision_function(queries)
+        p_values = conformal_p_values(scores, self.decision_scores_)
+        known = self.references_.graphs if self.scorer_.large is None else self.scorer_.large.graphs
+        own = len(equal_graphs(queries.without_labels(), known))
+        notice = (
+            f"{own} of {counted(len(queries), 'query', 'queries')} are references; use decision_scores_ or `glass "
+            "references MODEL scores` for leave-one-out scores."
+        )
+        return ScoreTable(queries.ids, scores, p_values, p_values <= alpha, notice if own else "")
+
+    def explain_all(self, graphs: Any, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
+        """One :meth:`explain` per graph, in their order."""
+        return [self.explain(graph, neighbours=neighbours, nodes=nodes) for graph in graph_set(graphs)]
+
+    def plot_scores(self, graphs: Any, *, alpha: float = 0.05, ax: Any = None) -> Any:
+        """Histogram of the references' and the graphs' scores; needs ``graphglass[plots]`` and returns the axes."""
+        self._fitted("references_")
+        return plot_scores(self, graphs, alpha=alpha, ax=ax)  # type: ignore[arg-type]
+
+    def plot_map(self, graphs: Any, *, alpha: float = 0.05, ax: Any = None) -> Any:
+        """References and graphs on a plane; needs ``graphglass[plots]`` and returns the axes."""
+        self._fitted("references_")
+        return plot_map(self, graphs, alpha=alpha, ax=ax)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "scorer_"):
+            return f"<p>GLASS, preset {self.preset}, not fitted.</p>"
+        facts = [
+            ("references", f"{self.scorer_.reference_count:,}"),
+            ("known anomalies", "0" if self.anomalies_ is None else f"{len(self.anomalies_)}"),
+            ("channels", ", ".join(channel.name for channel in self.scorer_.channels)),
+            ("threshold", f"{self.threshold_:.4f}"),
+        ]
+        return f"<p>GLASS, preset {self.preset}</p>{html_table(('', ''), facts)}"

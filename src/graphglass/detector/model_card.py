@@ -1,0 +1,102 @@
+"""The README.md of a saved model: what it was made from, and what its numbers mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphglass import __version__
+from graphglass.channels.calibration import conformal_p_values
+from graphglass.detector.large_references import RECALL_AT
+from graphglass.wording import counted
+
+if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
+
+LEVELS = (0.01, 0.05, 0.1)
+
+
+def model_card(detector: GLASS) -> str:
+    """Markdown that depends on the model alone, so that equal models have equal cards."""
+    scorer = detector.scorer_
+    graphs = detector.references_.graphs if scorer.large is None else scorer.large.graphs
+    schema = scorer.schema
+    carried = [name for name, there in (("node labels", schema[0]), ("edge labels", schema[1])) if there]
+    carried += [f"attributes {', '.join(schema[2])}"] * bool(schema[2])
+    carried += [f"edge attributes {', '.join(schema[3])}"] * bool(schema[3]) + ["direction"] * schema[4]
+    known = 0 if detector.anomalies_ is None else len(detector.anomalies_)
+    changed = {
+        name: value
+        for name, value in detector.get_params().items()
+        if value != type(detector)().get_params()[name] and name != "verbose"
+    }
+    settings = ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "none"
+    middle, largest = int(np.median(graphs.sizes)), int(graphs.sizes.max())
+    lines = [
+        "# Model card",
+        "",
+        (f"Written by GraphGlass {__version__}. `manifest.json` has the sha256 of every file except this page."),
+        "",
+        "## Data",
+        "",
+        f"- {counted(len(graphs), 'normal reference')}, {counted(known, 'known anomaly', 'known anomalies')}",
+        (
+            f"- nodes per graph: median {middle}, at most {largest}; {graphs.node_count} nodes and {graphs.edge_count} "
+            "edges in all"
+        ),
+        f"- graphs carry: {'; '.join(carried) or 'structure alone'}",
+        "",
+        "## Settings",
+        "",
+        f"- preset `{detector.preset}`; settings other than the default: {settings}",
+        f"- channels: {', '.join(channel.name for channel in scorer.channels)}",
+        f"- threshold {detector.threshold_:.6g}: the share {detector.contamination:g} of the references scores higher",
+        "",
+        "## Calibration",
+        "",
+        *_calibration(detector),
+        "",
+        "## What is approximate",
+        "",
+        *_approximate(detector),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _calibration(detector: GLASS) -> list[str]:
+    scores = detector.decision_scores_
+    if len(scores) < 4:
+        return ["Too few references for a check."]
+    p_values = conformal_p_values(scores[::2], scores[1::2])
+    rows = [f"| {level:g} | {(p_values <= level).mean():.3f} |" for level in LEVELS]
+    return [
+        (
+            "P-values of every other reference against the rest, from leave-one-out scores. A share near the level is "
+            f"right; no p-value of this model is below {1 / (len(scores) + 1):.2g}."
+        ),
+        "",
+        "| level | share with a p-value at most this |",
+        "|---|---:|",
+        *rows,
+    ]
+
+
+def _approximate(detector: GLASS) -> list[str]:
+    large = detector.scorer_.large
+    found = [] if detector.embedder_ is None else ["Codes come from a trained encoder; see `encoder_settings`."]
+    if large is not None:
+        found += [
+            (
+                f"A query is compared with the {large.candidates} references nearest by sketch, not with all "
+                f"{len(large.graphs)}; the index finds {large.index.recall:.3f} of the {RECALL_AT} nearest sketches."
+            ),
+            (
+                f"{counted(len(detector.references_), 'reference')}, drawn once, have leave-one-out scores; p-values, "
+                "the threshold and the ranges in explanations come from those."
+            ),
+        ]
+    estimated = detector.references_.profile.estimated
+    if np.any(estimated):
+        found.append(f"Structure of {counted(int(np.sum(estimated)), 'large reference')} was estimated by sampling.")
+    return [f"- {line}" for line in found] or ["Nothing: every query is compared with every reference."]

@@ -1,0 +1,86 @@
+"""What scikit-learn users and notebooks expect: methods, cross-validation, tables and pictures."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from graphglass import GLASS
+
+mpl.use("Agg")
+
+
+def test_methods_have_their_usual_meaning(fitted, queries):
+    scores = fitted.decision_function(queries)
+    assert np.array_equal(fitted.score_samples(queries), -scores)
+    proba = fitted.predict_proba(queries)
+    assert proba.shape == (len(queries), 2)
+    assert np.allclose(proba.sum(axis=1), 1)
+    assert np.array_equal(proba[:, 0], fitted.p_values(queries))
+
+
+def test_fit_predict_flags_by_leave_one_out_scores(normals):
+    detector = GLASS(contamination=0.2)
+    flags = detector.fit_predict(normals)
+    assert np.array_equal(flags, detector.decision_scores_ > detector.threshold_)
+    assert flags.mean() == pytest.approx(0.2, abs=0.05)
+
+
+def test_cross_validation_over_a_set_and_over_a_list(mutag):
+    chosen = np.random.default_rng(0).permutation(len(mutag))[:60]
+    graphs, anomalous = mutag[chosen].without_labels(), (mutag.labels[chosen] != 1).astype(int)
+    of_set = cross_val_score(GLASS(), graphs, anomalous, scoring="roc_auc", cv=3)
+    of_list = cross_val_score(GLASS(), list(graphs), anomalous, scoring="roc_auc", cv=3)
+    assert np.isfinite(of_set).all()
+    assert np.array_equal(of_set, of_list)
+    search = GridSearchCV(GLASS(), {"contamination": [0.05, 0.2]}, scoring="roc_auc", cv=2).fit(graphs, anomalous)
+    assert search.best_estimator_.decision_scores_.shape == (60,)
+    adapter = GLASS().as_sklearn()
+    signed = cross_val_score(adapter, graphs, 1 - 2 * anomalous, scoring="roc_auc", cv=3)
+    assert np.allclose(signed, of_set)
+
+
+def test_queries_that_are_references_are_named(fitted, normals, queries):
+    table = fitted.score_table(normals)
+    assert table.notice.startswith(f"{len(normals)} of {len(normals)} queries are references; use ")
+    assert "`glass references MODEL scores`" in table.notice
+    assert np.array_equal(table.scores, fitted.decision_function(normals))
+    html = table._repr_html_()
+    assert table.notice in html
+    assert html.count("<tr>") == 1 + min(50, len(normals))
+
+
+def test_a_batch_is_explained_one_by_one(fitted, queries):
+    together = fitted.explain_all(queries[:2], nodes=False)
+    assert [item.score for item in together] == [fitted.explain(queries[i], nodes=False).score for i in range(2)]
+
+
+def test_notebooks_show_detectors_and_explanations(fitted, queries):
+    assert "not fitted" in GLASS()._repr_html_()
+    assert f"<td>{fitted.scorer_.reference_count}</td>" in fitted._repr_html_()
+    told = fitted.explain(queries[0], nodes=False)
+    assert told.id in told._repr_html_()
+    assert f"p-value {told.p_value:.4f}" in told._repr_html_()
+
+
+def test_pictures_show_every_graph(fitted, normals, queries):
+    axes = fitted.plot_map(queries)
+    points = sum(len(collection.get_offsets()) for collection in axes.collections)
+    assert points == len(fitted.references_) + len(queries)
+    bars = fitted.plot_scores(queries).patches
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(2)
+    told = fitted.explain(queries[-1], nodes=False)
+    widths = [bar.get_width() for bar in told.plot().patches]
+    assert sorted(widths) == pytest.approx(sorted(share for share in told.shares.values() if share >= 0.5))
+
+
+def test_a_saved_model_has_a_card_with_equal_bytes(normals, tmp_path):
+    for name in ("one", "two"):
+        GLASS(contamination=0.2).fit(normals).save(tmp_path / name)
+    card = (tmp_path / "one" / "README.md").read_text()
+    assert card == (tmp_path / "two" / "README.md").read_text()
+    assert f"{len(normals)} normal references, 0 known anomalies" in card
+    assert "contamination=0.2" in card
+    assert "every query is compared with every reference" in card
+    GLASS.load(tmp_path / "one").save(tmp_path / "one")
+    assert (tmp_path / "one" / "README.md").read_text() == card
