@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CODE := src tests benchmarks examples docs
 
-.PHONY: help demo test check docs build install clean
+.PHONY: help demo test check docs build fuzz install clean
 
 help:
 	@echo "make demo   install into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
@@ -13,6 +13,7 @@ help:
 	@echo "make check  style, types and import rules only"
 	@echo "make docs   build the documentation into site/; a warning or a dead link is an error"
 	@echo "make build  build the wheel and the source distribution into dist/"
+	@echo "make fuzz   damaged files and requests against every reader, some minutes; updates docs/security.md"
 	@echo "make clean  remove $(VENV), demo-output, site and dist"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -42,6 +43,9 @@ docs: $(STAMP)
 
 build: $(STAMP)
 	$(BIN)/python -m build
+
+fuzz: $(STAMP)
+	$(BIN)/python benchmarks/fuzz.py
 
 clean:
 	rm -rf $(VENV) demo-output site dist

@@ -79,3 +79,21 @@ def molecules():
         ],
         format="smi",
     )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def flows():
+    """A function that makes directed chains of payments with amounts, and a node label."""
+
+    def make(count=20, seed=0, amount=10.0):
+        random = np.random.default_rng(seed)
+        sizes = random.integers(4, 9, count)
+        starts = np.cumsum(sizes) - sizes
+        sources = np.concatenate([start + np.arange(size - 1) for start, size in zip(starts, sizes, strict=True)])
+        return canonical_graph_set(
+            sizes, sources, sources + 1, directed=True, node_labels=random.integers(0, 3, sizes.sum()),
+            edge_attributes=amount * random.uniform(0.5, 2, (len(sources), 1)), edge_attribute_names=("amount",),
+            ids=[f"flow-{seed}-{i}" for i in range(count)],
+        )  # fmt: skip
+
+    return make

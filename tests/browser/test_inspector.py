@@ -166,6 +166,22 @@ def test_threshold_filter_and_export(inspector, visit):
     assert {row["id"] for row in json.loads(saved.value.path().read_text())} >= {"pyrene", "=HYPERLINK(0)"}
 
 
+def test_drift_in_the_order_of_arrival(inspector, visit, serious_findings):
+    page = visit(inspector)
+    _rank(page, QUERIES)
+    expect(page.locator("#time-part")).to_be_hidden()
+    usual = [f"C{'C' * (i % 5)}{'ON'[i % 2]} usual-{i}" for i in range(40)]
+    _rank(page, "\n".join([*usual, *(f"FC(F)(F)S(=O)(=O)[Si]{'C' * i} odd-{i}" for i in range(1, 15))]))
+    page.get_by_text("Order of arrival").click()
+    expect(page.locator("#time circle")).to_have_count(54)
+    expect(page.locator("#drift")).to_contain_text("drift was found at graph")
+    began = int(re.search(r"began near graph (\d+)", page.locator("#drift").inner_text())[1])
+    assert 35 <= began <= 46
+    assert serious_findings(page) == []
+    _rank(page, "\n".join(usual))
+    expect(page.locator("#drift")).to_contain_text("No drift")
+
+
 def test_a_link_opens_the_same_graph(inspector, visit):
     page = visit(inspector)
     _rank(page, QUERIES)

@@ -327,3 +327,19 @@ def test_workers_score_against_an_indexed_reference_set(client, place, normals, 
     ids, scores = rows(tmp_path / "out")
     assert ids == list(mutag.ids[:180])
     assert np.allclose(scores, GLASS.load(tmp_path / "indexed").decision_function(mutag[:180]), atol=1e-9)
+
+
+def test_directed_parts_with_amounts_are_scored_as_in_one_process(client, flows, tmp_path):
+    fitted = fit_parts(client, GLASS(), [_part(flows(seed=i), tmp_path / f"n{i}.parquet") for i in range(2)])
+    fitted.save(tmp_path / "model")
+    queries = flows(seed=5, amount=900.0)
+    score_parts(client, tmp_path / "model", [_part(queries, tmp_path / "q.parquet")], tmp_path / "out")
+    found = pq.read_table(tmp_path / "out" / "q.parquet")["score"].to_numpy()
+    np.testing.assert_array_equal(found, fitted.decision_function(queries))
+    usual = fitted.decision_function(flows(seed=5))
+    assert found.min() > usual.max()  # the amounts count
+
+
+def _part(graphs, path):
+    write_parquet(graphs, path)
+    return path

@@ -148,3 +148,12 @@ def test_features_and_model_must_fit(model, molecules, ledger):
     with pytest.raises(ParameterError, match="needs no model"):
         release(molecules[:5], ledger=ledger, dataset="clinic", epsilon=1.0, features=SMALL, model=model)
     assert ledger.budget("clinic").releases == 0
+
+
+def test_directed_graphs_with_amounts_are_released_and_what_is_unread_is_named(flows, ledger, tmp_path):
+    summary = release(flows(), ledger=ledger, dataset="clinic", epsilon=4.0)
+    queries, larger = flows(seed=1), flows(seed=1, amount=1e6)
+    np.testing.assert_array_equal(summary.scores(queries), summary.scores(larger))
+    assert SketchFeatures.unread(queries) == ["the direction of edges", "edge attribute 'amount'"]
+    assert "edge attributes and directions do not enter" in summary.statement
+    assert SketchFeatures.unread(flows().structure_only()) == []

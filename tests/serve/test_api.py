@@ -6,6 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from graphglass import GLASS, read_graphs
+from graphglass.graphs.readers.json_lines import json_records
 from graphglass.serve.app import create_app
 from graphglass.serve.service import Service
 
@@ -353,3 +354,20 @@ def test_values_of_the_caller_come_back_with_the_result(client, ring):
     records = [{**ring(5, "five"), "columns": {"name": "A", "nested": {"no": 1}}}, ring(6, "six")]
     rows = client.post("/v1/score", json={"graphs": records}).json()["results"]
     assert [row["columns"] for row in rows] == [{"name": "A"}, {}]
+
+
+def test_directed_graphs_with_amounts_are_scored_explained_and_added(flows, limits, tmp_path):
+    GLASS().fit(flows()).save(tmp_path / "model")
+    normal, large = flows(seed=1, count=4), flows(seed=1, count=4, amount=1e5)
+    with TestClient(create_app(Service(tmp_path / "model"), limits=limits)) as client:
+        first, second = (
+            client.post("/v1/score", json={"graphs": list(json_records(graphs))}).json()["results"]
+            for graphs in (normal, large)
+        )
+        assert max(row["score"] for row in first) < min(row["score"] for row in second)
+        record = next(json_records(large))
+        explained = client.post("/v1/explain", json={"graphs": [record]}).json()
+        assert 'class="head"' in explained["drawing"]["svg"]
+        assert client.post("/v1/references", json={"graphs": [record]}).status_code == 201
+        after = client.post("/v1/score", json={"graphs": [record]}).json()["results"][0]["score"]
+        assert after < second[0]["score"]

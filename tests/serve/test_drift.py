@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from graphglass.errors import ParameterError
-from graphglass.serve.drift import DriftMartingale
+from graphglass.serve.drift import DriftMartingale, changed_families, drift_curve
 
 
 def _first_alarm(scores, **options):
@@ -65,3 +65,24 @@ def test_it_starts_anew_after_an_alarm():
 def test_threshold():
     with pytest.raises(ParameterError, match="threshold"):
         DriftMartingale(1.0)
+
+
+def test_the_curve_finds_the_alarm_and_the_beginning_of_the_change():
+    rng = np.random.default_rng(4)
+    scores = np.concatenate([rng.normal(size=80), rng.normal(3, 1, 40)])
+    evidence, alarms = drift_curve(scores.tolist(), ())
+    assert len(evidence) == len(scores)
+    place, began = alarms[0]
+    assert 80 < place < 110
+    assert 60 <= began <= 90
+    assert evidence[place] == pytest.approx(2)
+    assert max(evidence[:80]) < 2
+    assert drift_curve(rng.normal(size=60).tolist(), ())[1] == []
+
+
+def test_the_families_that_changed_are_named_by_their_share():
+    words = changed_families(
+        {"patterns": 0.0, "size": 1.0, "structure": 0.1}, {"patterns": 3.0, "size": 2.0, "structure": 0.1}
+    )
+    assert words == "scores rose by 4 on average; of the change: patterns 75%, size 25%"
+    assert changed_families({"size": 1.0}, {"size": 0.5}).startswith("scores fell by 0.5")

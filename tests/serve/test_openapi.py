@@ -15,7 +15,7 @@ OPERATIONS = [
     ("GET", "/v1/model"), ("GET", "/v1/map"), ("POST", "/v1/score"), ("POST", "/v1/explain"),
     ("GET", "/v1/references"), ("POST", "/v1/references"), ("DELETE", "/v1/references"), ("GET", "/readyz"),
     ("GET", "/v1/anomalies"), ("POST", "/v1/anomalies"), ("DELETE", "/v1/anomalies"),
-    ("GET", "/v1/example"), ("POST", "/v1/read"),
+    ("GET", "/v1/example"), ("POST", "/v1/read"), ("POST", "/v1/drift"),
 ]  # fmt: skip
 
 

@@ -62,6 +62,9 @@ def test_drift_is_reported(model, ring, mutag):
     changed = CliRunner().invoke(app, ["watch", str(model)], input=_text(usual + unusual))
     assert "drift at 'ring " in changed.stderr
     assert "drift at" not in changed.stderr.partition("drift at 'ring ")[0]
+    words = changed.stderr.partition("drift at 'ring ")[2].splitlines()[0]
+    assert "scores rose by" in words
+    assert "patterns" in words.partition("of the change: ")[2]  # rings hold patterns that no molecule has
 
 
 def test_a_directory_once(model, ring, tmp_path):

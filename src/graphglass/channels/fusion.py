@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,7 +100,19 @@ class Fusion:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Fusion:
-        return cls(value["weights"], value["centres"], value["scales"], value["sharpness"])
+        weights, centres, scales = (
+            {str(name): _finite(number) for name, number in value[part].items()}
+            for part in ("weights", "centres", "scales")
+        )
+        if not weights or not weights.keys() == centres.keys() == scales.keys() or min(scales.values()) <= 0:
+            raise ValueError("the fusion must have a weight, a centre and a positive scale for every channel")
+        return cls(weights, centres, scales, None if value["sharpness"] is None else _finite(value["sharpness"]))
+
+
+def _finite(number: Any) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise ValueError(f"the fusion must hold finite numbers, found {number!r}")
+    return float(number)
 
 
 def fit_fusion(left_out: Distances, weights: Mapping[str, float], sharpness: float | None = None) -> Fusion:

@@ -15,6 +15,7 @@ from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
+    from graphglass.graphs.graph_set import GraphSet
     from graphglass.privacy.private_summary import PrivateSummary
     from graphglass.privacy.release.ledger import Ledger
 
@@ -110,6 +111,8 @@ def release(
         ) from error
     if release_id is None or book.find(release_id) is None:
         _warn_of_noise(epsilon, delta, len(graphs), graphs_per_subject)
+    if model is None:
+        _name_unread(graphs)
     summary = release_summary(
         graphs,
         ledger=book,
@@ -145,6 +148,14 @@ def _only_dataset(book: Ledger, path: Path) -> str:
         found = ", ".join(known) or "none"
         raise InputError(f"{path} has budgets for {len(known)} datasets ({found}). Name one with --dataset.")
     return known[0]
+
+
+def _name_unread(graphs: GraphSet) -> None:
+    """One line for each property that a sketch does not read."""
+    from graphglass.privacy.sketch_features import SketchFeatures
+
+    for name in SketchFeatures.unread(graphs):
+        typer.echo(f"note: a sketch does not read {name}; graphs that differ in it alone score alike.", err=True)
 
 
 def _warn_of_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
@@ -249,6 +260,8 @@ def score(
     loaded = _load(summary)
     detector = SummaryDetector.of(loaded, None if model is None else _model(model), source_prior=source_prior)
     read = reading.read(graphs, keep=keep)
+    if model is None:
+        _name_unread(read)
     show_ranking(ranking(read, detector.decision_function(read)), output, top)
 
 

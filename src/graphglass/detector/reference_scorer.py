@@ -86,7 +86,7 @@ class ReferenceScorer:
                 left_out, references.codes if large is None else references[large.calibrated].codes, slices, settings.k,
                 scorer=settings.scorer, calibration=settings.calibration,
             )  # fmt: skip
-        scorer = cls(channels, fusion, fusion.scores(left_out), _schema(references.graphs), structure_only, large)
+        scorer = cls(channels, fusion, fusion.scores(left_out), graph_schema(references.graphs), structure_only, large)
         if anomalies is None:
             return scorer
         return scorer.with_anomalies(anomalies, references if large is None else references[large.calibrated])
@@ -122,7 +122,7 @@ class ReferenceScorer:
         if queries.attributes is not None and names != found and sorted(names) == sorted(set(found)):
             columns = [found.index(name) for name in names]
             queries = replace(queries, attributes=queries.attributes[:, columns], attribute_names=names)
-        carried = _schema(queries)
+        carried = graph_schema(queries)
         if carried != self.schema:
             raise SchemaError(
                 f"Queries must carry what the references carry: {_describe(self.schema)}. Found "
@@ -230,7 +230,7 @@ def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> N
         channel.left_out = left_out[channel.name]
 
 
-def _schema(graphs: GraphSet) -> Schema:
+def graph_schema(graphs: GraphSet) -> Schema:
     labels = graphs.node_labels is not None, graphs.edge_labels is not None
     numbers: tuple[str, ...] = ()
     if graphs.directed or graphs.edge_attributes is not None:  # then every edge has a count, 1 by default

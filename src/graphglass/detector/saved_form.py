@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +17,16 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies
 from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.model_card import model_card
-from graphglass.detector.reference_scorer import ReferenceScorer, build_channels
+from graphglass.detector.reference_scorer import ReferenceScorer, build_channels, graph_schema
 from graphglass.detector.salted_hashes import SaltedHashes
+from graphglass.detector.stored_arrays import (
+    GRAPH_ARRAYS,
+    PROFILE_ARRAYS,
+    check_channels,
+    check_graphs,
+    check_profile,
+    check_types,
+)
 from graphglass.errors import ArtifactError, GlassError, MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
@@ -34,11 +43,6 @@ if TYPE_CHECKING:
 
 KIND = "graphglass-detector"
 CARD = "README.md"
-_GRAPH_ARRAYS = (
-    "node_offsets", "neighbour_offsets", "neighbours", "node_labels", "attributes", "edge_labels",
-    "edge_attributes", "outgoing", "removed", "atom_environments", "atom_contributions",
-)  # fmt: skip
-_PROFILE_ARRAYS = ("descriptors", "aggregates", "sketch", "estimated")
 
 
 def save_detector(detector: GLASS, path: str | Path) -> None:
@@ -69,7 +73,7 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
         documents["anomaly_names"] = _names(scorer.known.graphs.graphs)
     if large is not None:
         document["index"] = large.index.facts()
-        tensors["all_references"] = _present(large.graphs, _GRAPH_ARRAYS)
+        tensors["all_references"] = _present(large.graphs, GRAPH_ARRAYS)
         documents["all_reference_names"] = _names(large.graphs)
     if embedder is not None:
         tensors["encoder"] = embedder.graph.state()
@@ -78,7 +82,10 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
         documents["training"] = detector.training_hashes_.to_json()
     files = {} if large is None else {"index": large.index.path}
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
-    write_whole(Path(path) / CARD, model_card(detector).encode())
+    try:
+        write_whole(Path(path) / CARD, model_card(detector).encode())
+    except OSError as error:
+        raise ArtifactError(f"The model is saved in {path}, but not its card {CARD}: {error.strerror}.") from error
 
 
 def embedder_document(embedder: Embedder) -> dict[str, Any]:
@@ -123,7 +130,7 @@ def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | str
         return _rebuild(cls, artifact, encoder, str(path))
     except GlassError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise ArtifactError(f"{path} is not a complete detector ({type(error).__name__}: {error}).") from error
 
 
@@ -138,6 +145,10 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         detector.training_hashes_ = SaltedHashes.from_json(artifact.documents["training"])
     references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
     stored = artifact.tensors["channels"]
+    every = references.graphs
+    if "index" in document:
+        every = _graphs(artifact.tensors["all_references"], artifact.documents["all_reference_names"])
+    check_channels(stored, len(references), len(every))
     slices = () if detector.embedder_ is None else detector.embedder_.slices
     channels = build_channels(detector.settings(), slices)
     for channel in channels:
@@ -146,16 +157,17 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
     channels = tuple(channel for channel in channels if channel.has_data)
     large = None
     if "index" in document:
-        graphs = _graphs(artifact.tensors["all_references"], artifact.documents["all_reference_names"])
         large = LargeReferences(
-            graphs, ReferenceIndex.open(artifact.files["index"], document["index"]), stored["calibrated"]
+            every, ReferenceIndex.open(artifact.files["index"], document["index"]), stored["calibrated"]
         )
-    nodes, edges, attributes, edge_attributes, directed = document["schema"]
+    schema = graph_schema(references.graphs)
+    if [list(part) if isinstance(part, tuple) else part for part in schema] != document["schema"]:
+        raise ArtifactError(f"{where} has references of another kind than its settings say. Fit and save it again.")
     scorer = ReferenceScorer(
         channels,
         Fusion.from_json(document["fusion"]),
         stored["reference_scores"],
-        (nodes, edges, tuple(attributes), tuple(edge_attributes), directed),
+        schema,
         document["structure_only"],
         large,
     )
@@ -164,13 +176,15 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"], references, large)
         scorer = replace(scorer, known=known)
     detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
+    # Whatever the checks above missed fails here, and not in the middle of somebody's scores.
+    detector.decision_function(references.graphs[int(np.argmin(references.graphs.sizes))])
     return detector
 
 
 def _graph_arrays(profiled: ProfiledGraphs) -> dict[str, NDArray[Any]]:
     return (
-        _present(profiled.graphs, _GRAPH_ARRAYS)
-        | _present(profiled.profile, _PROFILE_ARRAYS)
+        _present(profiled.graphs, GRAPH_ARRAYS)
+        | _present(profiled.profile, PROFILE_ARRAYS)
         | {f"code/{name}": rows for name, rows in profiled.codes.items()}
     )
 
@@ -187,8 +201,9 @@ def _names(graphs: GraphSet) -> dict[str, Any]:
 
 
 def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
-    columns: dict[str, Any] = {name: arrays[name] for name in _GRAPH_ARRAYS if name in arrays}
-    return GraphSet(
+    check_types(arrays)
+    columns: dict[str, Any] = {name: arrays[name] for name in GRAPH_ARRAYS if name in arrays}
+    graphs = GraphSet(
         **columns,
         ids=tuple(names["ids"]),
         attribute_names=tuple(names["attributes"]),
@@ -197,17 +212,21 @@ def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
         code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
         node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
     )
+    check_graphs(graphs)
+    return graphs
 
 
 def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
     """The inverse of :func:`_graph_arrays` and :func:`_names`."""
     graphs = _graphs(arrays, names)
-    structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in _PROFILE_ARRAYS})
+    structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in PROFILE_ARRAYS})
     codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
-    return ProfiledGraphs(graphs, structure, codes)
+    profiled = ProfiledGraphs(graphs, structure, codes)
+    check_profile(profiled)
+    return profiled
 
 
-def _present(owner: object, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+def _present(owner: object, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     return {name: value for name in names if (value := getattr(owner, name)) is not None}
 
 

@@ -74,20 +74,33 @@ class TrainedEncoder:
 
     @classmethod
     def restore(cls, state: Mapping[str, NDArray[Any]], value: Mapping[str, Any]) -> TrainedEncoder:
-        """The encoder that :meth:`state` and :meth:`to_json` describe."""
+        """The encoder that :meth:`state` and :meth:`to_json` describe.
+
+        Nothing is allocated for the sizes that ``value`` claims: the arrays present must have them.
+        """
         schema = FeatureSchema.from_json(value["schema"])
         config = TrainingConfig.from_json(value["config"])
-        encoder = new_encoder(schema, tuple(value["slices"]), config)
-        tensors = {name: torch.from_numpy(np.array(array)) for name, array in state.items()}
-        broken = sorted(name for name, array in tensors.items() if not bool(torch.isfinite(array).all()))
-        if broken:
-            raise ArtifactError(
-                f"The encoder weights {broken[0]!r} hold NaN or infinite values. Train the model again."
+        if len(value["slices"]) > len(state):
+            raise ArtifactError(f"The encoder settings name {len(value['slices'])} slices for {len(state)} arrays.")
+        with torch.device("meta"):
+            encoder = GraphEncoder(
+                schema.input_width, tuple(value["slices"]), hidden=config.hidden, layers=config.layers
             )
-        try:
-            encoder.load_state_dict(tensors)
-        except RuntimeError as error:
-            raise ArtifactError(f"The encoder weights do not fit the network they describe: {error}") from error
+        claimed = {name: (tuple(part.shape), part.dtype) for name, part in encoder.state_dict().items()}
+        tensors = {name: torch.from_numpy(np.array(array)) for name, array in state.items()}
+        for name, (shape, _) in claimed.items():
+            if shape == () and name in tensors and tensors[name].shape == (1,):  # a file has no arrays without axes
+                tensors[name] = tensors[name][0]
+        for name in sorted(claimed.keys() | tensors.keys()):
+            found = (tuple(tensors[name].shape), tensors[name].dtype) if name in tensors else "nothing"
+            if claimed.get(name) != found:
+                raise ArtifactError(
+                    f"The encoder weights do not fit the network they describe: {name!r} should be "
+                    f"{claimed.get(name, 'absent')}, found {found}. Train the model again."
+                )
+            if not bool(torch.isfinite(tensors[name]).all()):
+                raise ArtifactError(f"The encoder weights {name!r} hold NaN or infinite values. Train the model again.")
+        encoder.load_state_dict(tensors, assign=True)
         return cls(encoder.eval(), schema, TrainingHistory.from_json(value["history"]), config)
 
 

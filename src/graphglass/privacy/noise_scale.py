@@ -7,6 +7,7 @@ privacy). Releases compose as the sum of mu squared, exactly; (epsilon, delta) i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from scipy.special import erfcx, log_ndtr, ndtr
@@ -72,15 +73,8 @@ def noise_multiplier(epsilon: float, delta: float) -> float:
     and checked.
     """
     check_epsilon_delta("noise_multiplier", epsilon, delta)
-    target, low, high = math.log(delta), 1e-6, 1.0
-    while log_delta(epsilon, 1.0 / high) > target:
-        low, high = high, 2.0 * high
-    while high - low > 1e-14 * high:
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if log_delta(epsilon, 1.0 / middle) > target else (low, middle)
-    multiplier = high * SAFETY
+    target = math.log(delta)
+    multiplier = _least(lambda value: log_delta(epsilon, 1.0 / value) > target, 1e-6) * SAFETY
     assert log_delta(epsilon, 1.0 / multiplier) <= target
     return multiplier
 
@@ -106,12 +100,17 @@ def epsilon_of(mu: float, delta: float) -> float:
     target = math.log(delta)
     if log_delta(0.0, mu) <= target:
         return 0.0
-    low, high = 0.0, 1.0
-    while log_delta(high, mu) > target:
+    return _least(lambda epsilon: log_delta(epsilon, mu) > target, 0.0) * SAFETY
+
+
+def _least(too_small: Callable[[float], bool], low: float) -> float:
+    """The least number above `low` that is not too small, by bisection; a value on the safe side of the root."""
+    high = 1.0
+    while too_small(high):
         low, high = high, 2.0 * high
     while high - low > 1e-14 * high:
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        low, high = (middle, high) if log_delta(middle, mu) > target else (low, middle)
-    return high * SAFETY
+        low, high = (middle, high) if too_small(middle) else (low, middle)
+    return high

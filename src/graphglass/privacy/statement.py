@@ -49,7 +49,8 @@ def statement(sites: Sequence[PrivacyTerms], features: JointFeatures | SketchFea
     if isinstance(features, SketchFeatures):
         lines.append(
             f"Features: public sketch, version {features.version}, sharpness {features.sharpness}; nothing in it was "
-            "learned from data."
+            "learned from data. It reads labels, neighbourhoods, size and structure; node attributes, edge attributes "
+            "and directions do not enter."
         )
     else:
         lines += [

@@ -24,6 +24,7 @@ from graphglass.serve.apart import ApartProcess
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
 from graphglass.serve.counters import Counters
+from graphglass.serve.drift import drift_curve
 from graphglass.serve.example import example_request
 from graphglass.serve.graph_files import read_file
 from graphglass.serve.guard import Guard
@@ -126,6 +127,12 @@ def create_app(
         quick = check_work(request, bounds) <= bounds.quick_seconds
         here = partial(batcher.run, explain_request, service, bounds, request)
         return await timely(here() if quick else in_other_process(request))
+
+    @app.post("/v1/drift")
+    async def drift(request: schemas.DriftRequest) -> schemas.DriftAnswer:
+        """Look for a change in a stream of scores, as `glass watch` does."""
+        evidence, alarms = await timely(batcher.run(drift_curve, request.scores, ()))
+        return schemas.DriftAnswer(evidence=evidence, alarms=alarms)
 
     @app.post("/v1/read", openapi_extra=_FILE_BODY)
     async def read(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,14 @@ _POWERS = (0.3, 0.6)
 # How readily wealth moves between bets: slowly pays off for lasting changes, fast for late ones.
 _JUMPS = (1e-4, 1e-3, 1e-2)
 _SMALLEST = 1e-12
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Scores since the last start: how many there were, and before how many of them the change probably began."""
+
+    seen: int
+    began: int
 
 
 class DriftMartingale:
@@ -42,6 +51,8 @@ class DriftMartingale:
     ----------
     seen : int
         Scores since the last start.
+    began : int
+        Where a change since the last start probably began: scores before the wealth was at its lowest.
     alarms : int
     """
 
@@ -49,8 +60,9 @@ class DriftMartingale:
         if not threshold > 1:
             raise ParameterError("DriftMartingale", "threshold", "above 1", threshold)
         self.threshold = threshold
-        self.seen = self.alarms = 0
+        self.seen = self.began = self.alarms = 0
         self._log_wealths: NDArray[np.float64]  # (jump rates, bets)
+        self._lowest: float
         self._random = np.random.default_rng(seed)
         self._start(sorted(map(float, past)))
 
@@ -65,12 +77,17 @@ class DriftMartingale:
 
     def update(self, score: float) -> bool:
         """Take the next score; True if it raises an alarm, after which the test starts again."""
+        return self.take(score) is not None
+
+    def take(self, score: float) -> Alarm | None:
+        """As :meth:`update`, with what is known about the change."""
         self.bet(self._p_value(float(score)))
         if self.log_wealth < np.log(self.threshold):
-            return False
+            return None
+        alarm = Alarm(self.seen, self.began)
         self.alarms += 1
         self._start([])
-        return True
+        return alarm
 
     def bet(self, p_value: float) -> None:
         """Let the wealth grow or shrink by one p-value that is uniform under the claim."""
@@ -83,6 +100,8 @@ class DriftMartingale:
         move = totals + np.log(np.array(_JUMPS) / len(gains))[:, None]
         self._log_wealths = np.logaddexp(stay, move) + np.array(gains)
         self.seen += 1
+        if self.log_wealth < self._lowest:
+            self._lowest, self.began = self.log_wealth, self.seen
 
     def _p_value(self, score: float) -> float:
         below, upto = bisect_left(self._scores, score), bisect_right(self._scores, score)
@@ -94,4 +113,29 @@ class DriftMartingale:
         bets = 1 + 2 * len(_POWERS)
         self._scores = past
         self._log_wealths = np.full((len(_JUMPS), bets), -np.log(len(_JUMPS) * bets))
-        self.seen = 0
+        self.seen = self.began = 0
+        self._lowest = 0.0
+
+
+def drift_curve(scores: Sequence[float], past: Iterable[float]) -> tuple[list[float], list[tuple[int, int]]]:
+    """The evidence after every score as a power of ten, and (place of an alarm, place where the change began)."""
+    martingale = DriftMartingale(past=past)
+    evidence, alarms, start = [], [], 0
+    for place, score in enumerate(scores):
+        alarm = martingale.take(score)
+        evidence.append((np.log(martingale.threshold) if alarm else martingale.log_wealth) / np.log(10.0))
+        if alarm:
+            alarms.append((place, start + alarm.began))
+            start = place + 1
+    return evidence, alarms
+
+
+def changed_families(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    """Which families of channels changed, in words: those with most of the change of the mean score, largest first."""
+    total = sum(after.values()) - sum(before.values())
+    rose = total > 0
+    changes = {name: (value - before.get(name, 0.0)) * (1 if rose else -1) for name, value in after.items()}
+    along = sum(change for change in changes.values() if change > 0)
+    largest = sorted((name for name in changes if changes[name] >= 0.1 * along > 0), key=lambda name: -changes[name])
+    shares = ", ".join(f"{name} {100 * changes[name] / along:.0f}%" for name in largest[:3])
+    return f"scores {'rose' if rose else 'fell'} by {abs(total):.3g} on average; of the change: {shares}"

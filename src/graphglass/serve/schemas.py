@@ -42,6 +42,10 @@ class ExplainRequest(Graphs):
     nodes: bool = Field(default=True, description="Attribute the score to nodes, at the cost of one scoring per node.")
 
 
+class DriftRequest(_Strict):
+    scores: list[float] = Field(min_length=1, max_length=20_000, description="In the order in which graphs arrived.")
+
+
 class Rejected(BaseModel):
     position: int = Field(description="Counted from 0 over the request: node-link records, then molecules.")
     id: str
@@ -63,6 +67,13 @@ class ScoreAnswer(BaseModel):
     results: list[Scored]
     rejected: list[Rejected]
     model: str
+
+
+class DriftAnswer(BaseModel):
+    """Evidence that scores depend on the order of arrival; 100 is reached by chance in at most one of 100 streams."""
+
+    evidence: list[float] = Field(description="After every score, as a power of ten; an alarm at 2 starts it again.")
+    alarms: list[tuple[int, int]] = Field(description="Places of an alarm and of the probable beginning of the change.")
 
 
 class Drawing(BaseModel):

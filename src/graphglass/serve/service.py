@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,16 @@ class Service:
     def contributions(self, graph: GraphSet) -> dict[str, float]:
         """Contributions of channels where only a summary is served."""
         return {name: float(part[0]) for name, part in self._summary.contributions(graph).items()}
+
+    def family_means(self, sets: Sequence[GraphSet]) -> dict[str, float]:
+        """Mean contribution to the scores of some graphs, by family of channels or by block of a summary."""
+        return _means_by_family((self.detector or self._summary).contributions(concatenate(sets)))
+
+    def reference_family_means(self) -> dict[str, float]:
+        """The same of the references, each against the others."""
+        scorer = self._with_references("A comparison with the references").scorer_
+        parts = scorer.fusion.contributions({channel.name: channel.left_out for channel in scorer.channels})
+        return _means_by_family(parts)
 
     # What pages show
 
@@ -251,3 +261,11 @@ class Service:
     def _summary(self) -> SummaryDetector:
         assert self.private is not None
         return self.private
+
+
+def _means_by_family(parts: Mapping[str, NDArray[np.float64]]) -> dict[str, float]:
+    means: dict[str, float] = {}
+    for name, values in parts.items():
+        family = name.partition(":")[0]
+        means[family] = means.get(family, 0.0) + float(values.mean())
+    return means

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NoReturn
 
 import numpy as np
 
 from graphglass.errors import GraphError
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS
-from graphglass.serve.drift import DriftMartingale
+from graphglass.serve.drift import Alarm, DriftMartingale, changed_families
 from graphglass.serve.line_sources import Line
 from graphglass.serve.request_graphs import read_items
 from graphglass.serve.service import Service
+
+# Graphs kept to say what drifted: the last ones, unless they are large; and how many make a comparison.
+RECENT, LARGEST, FEWEST = 256, 2000, 10
 
 
 class StreamScorer:
@@ -38,6 +44,7 @@ class StreamScorer:
     ) -> None:
         self.service, self.alpha, self.drift, self.complain = service, alpha, drift, complain
         self.scored = self.flagged = self.bad = 0
+        self._recent: deque[GraphSet | None] = deque(maxlen=RECENT)  # None for a graph too large to keep
 
     def rows(self, lines: Sequence[Line]) -> list[dict[str, Any]]:
         """One row per readable line, in order: id, score, p_value and flagged (None where a summary is served)."""
@@ -59,22 +66,36 @@ class StreamScorer:
         if not sets:
             return []
         scores = self.service.score_sets(sets).tolist()
-        by_place = dict(sorted(zip((int(name) for graphs in sets for name in graphs.ids), scores, strict=True)))
-        return [self._row(_name(items[place], origin[place]), score) for place, score in by_place.items()]
+        single = [graphs[i] for graphs in sets for i in range(len(graphs))]
+        scored = sorted(zip((int(graph.ids[0]) for graph in single), single, scores, strict=True), key=itemgetter(0))
+        return [self._row(_name(items[place], origin[place]), graph, score) for place, graph, score in scored]
 
-    def _row(self, name: str, score: float) -> dict[str, Any]:
+    def _row(self, name: str, graph: GraphSet, score: float) -> dict[str, Any]:
         p_values = self.service.p_values(np.array([score]))
         p_value = None if p_values is None else float(p_values[0])
         flagged = None if p_value is None else p_value <= self.alpha
         self.scored += 1
         self.flagged += bool(flagged)
-        seen = self.drift.seen + 1
-        if self.drift.update(score):
+        self._recent.append(graph if graph.node_count <= LARGEST else None)
+        if alarm := self.drift.take(score):
+            threshold = self.drift.threshold
             self.complain(
-                f"drift at {name!r}: after {seen} graphs the scores have changed (martingale above "
-                f"{self.drift.threshold:g}; by chance at most once in {self.drift.threshold:g} streams)"
+                f"drift at {name!r}: after {alarm.seen} graphs the scores have changed (martingale above "
+                f"{threshold:g}; by chance at most once in {threshold:g} streams).{self._cause(alarm)}"
             )
+            self._recent.clear()
         return {"id": name, "score": score, "p_value": p_value, "flagged": flagged}
+
+    def _cause(self, alarm: Alarm) -> str:
+        """Which families of channels changed; nothing if too few graphs before and after the change are kept."""
+        kept = list(self._recent)
+        split = max(0, len(kept) - (alarm.seen - alarm.began))
+        before, after = ([graph for graph in part if graph is not None] for part in (kept[:split], kept[split:]))
+        if not after or (len(before) < FEWEST and self.service.detector is None):
+            return ""
+        usual = self.service.family_means(before) if len(before) >= FEWEST else self.service.reference_family_means()
+        words = changed_families(usual, self.service.family_means(after))
+        return f" Since about {alarm.seen - alarm.began} graphs ago, {words}."
 
 
 def _record(line: Line) -> Mapping[str, Any]:

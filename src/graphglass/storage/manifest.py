@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ class Manifest:
                 f"It was written by GraphGlass {manifest.written_by}: use that release, or fit and save again."
             )
         for entry in entries.values():
-            if not isinstance(entry.file, str) or "/" in entry.file or "\\" in entry.file or entry.file.startswith("."):
+            if not isinstance(entry.file, str) or not re.fullmatch(r"\w[\w.-]*", entry.file, re.ASCII):
                 raise ArtifactError(f"{where}/{MANIFEST} names a file outside the directory: {entry.file!r}.")
         return manifest
 

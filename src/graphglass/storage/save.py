@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def save_artifact(
     contents = {f"{role}.safetensors": to_safetensors(_contiguous(role, group)) for role, group in tensors.items()}
     contents |= {f"{role}.json": _json(role, document) for role, document in documents.items()}
     written: list[Path] = []
+    made = not directory.exists()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory):
@@ -56,6 +58,9 @@ def save_artifact(
     except OSError as error:
         for leftover in written:
             leftover.unlink(missing_ok=True)
+        if made:
+            with suppress(OSError):
+                directory.rmdir()
         raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
     return manifest
 

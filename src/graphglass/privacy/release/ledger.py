@@ -72,6 +72,10 @@ class Ledger:
                     f"{self._chain.path} is not a version {VERSION} ledger. Use the GraphGlass version that wrote it."
                 )
             try:
+                bytes.fromhex(genesis["salt"])
+                names = (entry.body.get(name, "") for entry in transaction.entries for name in ("dataset", "release"))
+                if not all(isinstance(name, str) for name in names):
+                    raise TypeError("a dataset or a release has no name")
                 yield transaction
             except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
                 if isinstance(error, GlassError):

@@ -116,6 +116,37 @@ export function drawHistogram(references, scores, threshold, move) {
   return { svg, low, high };
 }
 
+// Scores in the order of arrival, with a running median, the threshold, and alarms of drift.
+export function drawTime(rows, threshold, alarms) {
+  const [width, height, margin] = [innerWidth < 760 ? 420 : 900, 130, 20];
+  const scores = rows.map((row) => row.score);
+  const low = Math.min(...scores);
+  const high = Math.max(...scores) > low ? Math.max(...scores) : low + 1;
+  const x = (place) => margin + (place / Math.max(1, rows.length - 1)) * (width - 2 * margin);
+  const y = (value) => height - margin - ((value - low) / (high - low)) * (height - 2 * margin);
+  const found = alarms.length ? `drift was found ${alarms.length === 1 ? "once" : `${alarms.length} times`}` : "no drift was found";
+  const svg = make("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img",
+    "aria-label": `scores of ${rows.length} graphs in the order of arrival; ${found}` });
+  for (const [place, began] of alarms) {
+    svg.append(make("rect", { class: "drift", x: x(began), y: 4, width: Math.max(1, x(place) - x(began)), height: height - margin - 4 }),
+      make("line", { class: "alarm", x1: x(place), x2: x(place), y1: 4, y2: height - margin }));
+  }
+  rows.forEach((row, place) => {
+    const dot = make("circle", { class: row.flagged ? "flagged" : "reference", cx: x(place), cy: y(row.score), r: rows.length > 300 ? 1.5 : 3 });
+    dot.append(make("title", {}, `${place + 1}: ${row.id}`));
+    svg.append(dot);
+  });
+  const half = Math.max(2, Math.round(rows.length / 40));
+  const medians = scores.map((_, place) => {
+    const near = scores.slice(Math.max(0, place - half), place + half + 1).sort((a, b) => a - b);
+    return `${x(place)},${y(near[near.length >> 1])}`;
+  });
+  svg.append(make("polyline", { class: "median", points: medians.join(" ") }));
+  if (threshold >= low && threshold <= high) svg.append(make("line", { class: "threshold", x1: margin, x2: width - margin, y1: y(threshold), y2: y(threshold) }));
+  svg.append(make("text", { x: margin + 8, y: height - 4 }, "1"), make("text", { x: width - margin - 8, y: height - 4 }, String(rows.length)));
+  return svg;
+}
+
 export function drawBars(values, unit) {
   const entries = Object.entries(values).sort((a, b) => b[1] - a[1]).filter(([, value]) => unit === "" || value >= 0.5);
   const largest = Math.max(...entries.map(([, value]) => Math.abs(value))) || 1;

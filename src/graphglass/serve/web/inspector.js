@@ -1,13 +1,14 @@
 // The inspector: reads graphs, asks the API, and draws the answers.
 import { TokenNeeded, ask } from "/web/api.js";
-import { drawBars, drawHistogram, drawMap, showGraph } from "/web/drawing.js";
+import { drawBars, drawHistogram, drawMap, drawTime, showGraph } from "/web/drawing.js";
 import { asCsv, asJson, save } from "/web/export.js";
 import { filtered, showRanking, sortedRows } from "/web/ranking.js";
 
 const at = (id) => document.getElementById(id);
 const LONGEST_LINK = 4000;
 const MOST_REASONS = 6;
-const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null,
+const FEWEST_IN_TIME = 8; // graphs below which the order of arrival says nothing
+const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null, alarms: [],
   references: [], threshold: Infinity, text: "" };
 
 // Frame: messages, the token, the model
@@ -83,6 +84,8 @@ async function score() {
   rows.sort((a, b) => b.score - a.score);
   state.rows = rows.map((row, i) => ({ ...row, rank: i + 1,
     change: state.before.has(row.id) ? row.score - state.before.get(row.id) : null }));
+  const arrived = inOrder();
+  state.alarms = arrived.length < FEWEST_IN_TIME ? [] : (await ask("/v1/drift", { body: { scores: arrived.slice(0, 20000).map((row) => row.score) } })).alarms;
   setAlpha(Number(at("alpha").value));
   at("empty").hidden = true;
   at("ranking").hidden = false;
@@ -131,7 +134,22 @@ function show() {
   const flagged = rows.filter((row) => row.flagged).length;
   at("summary").textContent = `${rows.length} ${rows.length === 1 ? "graph" : "graphs"}${model.private ? "" : `, ${flagged} flagged`}.`;
   if (!model.private && rows.length) showThreshold();
+  showTime();
   showRows();
+}
+
+function inOrder() {
+  const places = new Map([...state.items.keys()].map((id, place) => [id, place]));
+  return [...state.rows].sort((a, b) => places.get(a.id) - places.get(b.id));
+}
+
+function showTime() {
+  const rows = inOrder();
+  at("time-part").hidden = rows.length < FEWEST_IN_TIME;
+  if (at("time-part").hidden) return;
+  at("time").replaceChildren(drawTime(rows, state.threshold, state.alarms));
+  const words = state.alarms.map(([place, began]) => `Scores changed: drift was found at graph ${place + 1}, ${rows[place].id}; the change began near graph ${began + 1}.`);
+  at("drift").textContent = words.join(" ") || "No drift: the scores do not depend on the order of arrival.";
 }
 
 function showThreshold() {
