@@ -16,13 +16,14 @@ from graphglass.bench.datasets import TWELVE
 from graphglass.bench.overview import filled
 from graphglass.bench.paper_figures import MAIN_RESULTS
 from graphglass.bench.records import Results
-from graphglass.bench.tables import SHORT
+from graphglass.bench.tables import SHORT, tables
 
 PAGE = Path("docs/baselines.md")
 COSTS = Path("results/benchmarks/baselines.json")
 OWN_CODE = Path("results/benchmarks/own_code.json")
 RECORDS = Path("results/single/minority")
 FLIP = Path("results/single/minority-flip")
+SHARES = Path("results/anomaly-share/minority")
 LARGE = ("DD", "NCI1", "COLLAB", "REDDIT-BINARY")
 NAMES = {
     "ocgin": "OCGIN",
@@ -48,6 +49,7 @@ def page() -> str:
     parts = {
         "own-code": own_code(),
         "batch-mates": batch_mates(costs),
+        "share": [tables(str(SHARES))[0].render("md")],
         "cost": cost(costs),
         "whole": whole_runs(),
         "figures": figures(RECORDS, published=True),

@@ -1,10 +1,10 @@
-"""The measured limits: graphs, references and workers, from a thousand to a million.
+"""The measured limits: graphs and references, from a thousand to a million.
 
-    python benchmarks/scale.py [--cells graphs,stages,exact,large,workers] [--work DIR]
+    python benchmarks/scale.py [--cells graphs,stages,exact,large] [--work DIR]
 
 Every finished cell is one record of results/benchmarks/scale.json; a rerun measures what is missing. The work folder
-holds the generated parts, the model and the scores. `workers` wants a machine with two idle cores.
-`python benchmarks/scale_page.py` draws the figures and fills docs/scale.md.
+holds the generated parts, the model and the scores. `python benchmarks/scale_page.py` draws the figures and fills
+docs/scale.md.
 """
 
 import argparse
@@ -31,7 +31,6 @@ from graphglass.channels.nearest_references import smallest_mean
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cluster import connect, score_parts
 from graphglass.cluster.part_work import score_columns
-from graphglass.detector import large_references
 from graphglass.detector.reference_scorer import build_channels
 from graphglass.graphs.graph_set import concatenate
 from graphglass.storage.load import artifact_digest
@@ -211,7 +210,7 @@ def kind_of(channel):
 def measure_exact(place, records):
     """Exact search: what a query costs by kind of channel, what calibration costs, and what the channels hold."""
     queries = measure_graphs(part(place.base, 1_000, 200))
-    for count in (1_000, 10_000, large_references.EXACT_UP_TO):
+    for count in (1_000, 10_000):
         cell = f"exact/{count}"
         if cell in records:
             continue
@@ -249,12 +248,12 @@ def array_bytes(owner, seen=None):
 
 def measure_large(place, records, most):
     """Indexed detectors: built, saved, loaded, asked, and compared with exact search on planted anomalies."""
-    for count in (size for size in (100_000, 20_000, 1_000_000) if size <= most):
+    for count in (size for size in (100_000, 1_000_000) if size <= most):
         cell, path = f"large/{count}", place.folder / f"large-{count}"
         if cell in records:
             continue
         normals, queries, anomalous = planted(place.base, count)
-        with Watch() as watch, bound(1_000):
+        with Watch() as watch:
             profiling, references = timed(lambda: measure_graphs(normals))  # noqa: B023
             print(f"{count} references profiled in {profiling:.1f} s", flush=True)
             building, detector = timed(lambda: GLASS().fit(references))  # noqa: B023
@@ -271,24 +270,7 @@ def measure_large(place, records, most):
             "auroc": 100 * roc_auc_score(anomalous, scores),
         }  # fmt: skip
         facts |= against_exact(detector, queries, anomalous)
-        if count <= large_references.EXACT_UP_TO:
-            exact = GLASS().fit(references)
-            facts["exact_fit_auroc"] = 100 * roc_auc_score(anomalous, exact.decision_function(queries))
         records.add(cell, references=count, **facts)
-
-
-class bound:  # reads as a statement
-    """Index sets above a lower bound than the usual one."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __enter__(self):
-        self.usual = large_references.EXACT_UP_TO
-        large_references.EXACT_UP_TO = self.value
-
-    def __exit__(self, *_):
-        large_references.EXACT_UP_TO = self.usual
 
 
 def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
@@ -325,34 +307,11 @@ def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
     }  # fmt: skip
 
 
-def measure_workers(place, records):
-    """One against two workers on the same parts, twice each; wants two idle cores."""
-    for attempt in range(2):
-        for workers in (1, 2):
-            cell = f"workers/{workers}/{attempt}"
-            if cell in records:
-                continue
-            parts = place.parts(100, 106, 5_000)
-            output = place.folder / "scores" / cell.replace("/", "-")
-            shutil.rmtree(output, ignore_errors=True)
-            with connect("local", workers) as client:
-                warm_up(client, place)
-                start, load = time.perf_counter(), busy()
-                with Watch() as watch:
-                    outcomes = score_parts(client, place.model, parts, output)
-                seconds = time.perf_counter() - start
-            graphs = sum(outcome.graphs for outcome in outcomes)
-            records.add(
-                cell, workers=workers, graphs=graphs, seconds=seconds, cpu_seconds=watch.cpu, load=load,
-                rate=graphs / seconds,
-            )  # fmt: skip
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", default="graphs,stages,exact,large,workers")
+    parser.add_argument("--cells", default="graphs,stages,exact,large")
     parser.add_argument("--data-root", default=None)
-    parser.add_argument("--most-graphs", type=int, default=1_000_000)
+    parser.add_argument("--most-graphs", type=int, default=100_000)
     parser.add_argument("--most-references", type=int, default=100_000)
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "graphglass-scale")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/scale.json"))
@@ -368,8 +327,6 @@ def main():
             measure_exact(place, records)
         if "large" in chosen:
             measure_large(place, records, arguments.most_references)
-        if "workers" in chosen:
-            measure_workers(place, records)
 
 
 if __name__ == "__main__":

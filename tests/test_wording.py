@@ -1,4 +1,28 @@
+"""Plain technical English: the words messages share, and turns of phrase that must not come back."""
+
+import re
+from pathlib import Path
+
+import pytest
+
 from graphglass.wording import counted, listing, setting
+
+ROOT = Path(__file__).parents[1]
+TEXTS = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "src").rglob("*.py"),
+    *(ROOT / "examples").glob("*.py"),
+]
+# Personified components, archaic words, and questions where an instruction belongs.
+ODD = re.compile(
+    r"not to be had|\bhears?\b|\bheard\b|(is|are) silent\b|without a word|\banew\b|Where to\?|stands? twice|"
+    r"says little|"
+    r"\b(thereof|hitherto|herein|whence|thence|amidst|whosoever|nought|naught)\b|left out, and said|handed in",
+    re.IGNORECASE,
+)
+# The project speaks of itself alone.
+ELSEWHERE = re.compile(r"\.\./shared|/work/|\bthis session\b|\bissue \d+", re.IGNORECASE)
 
 
 def test_words():
@@ -7,3 +31,36 @@ def test_words():
     assert listing(["a", "b"]) == "a, b"
     assert listing("abcd", 2) == "a, b, ... (4 in all)"
     assert setting("id_column", "NAME") == "--id-column NAME (id_column='NAME' in Python)"
+
+
+@pytest.mark.parametrize("pattern", [ODD, ELSEWHERE], ids=["odd", "elsewhere"])
+def test_no_odd_turn_of_phrase(pattern):
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in TEXTS
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_help_is_made_of_sentences():
+    """Every help text starts with a capital or a literal and ends with a full stop or a default."""
+    from typer.main import get_command
+
+    from graphglass.cli.app import COMMANDS, app
+
+    group = get_command(app)
+    commands = [group.get_command(None, name) for name in COMMANDS]
+    commands += [
+        item.get_command(None, name)
+        for item in commands
+        if hasattr(item, "list_commands")
+        for name in item.list_commands(None)
+    ]
+    for command in commands:
+        assert command.help.strip().endswith("."), command.name
+        for parameter in command.params:
+            text = getattr(parameter, "help", None)
+            assert text, (command.name, parameter.name)
+            assert text.rstrip().endswith((".", "]")), (command.name, parameter.name, text)

@@ -1,7 +1,7 @@
 """Every exception GraphGlass raises on purpose.
 
 GlassError
-├── InputError (ValueError)          what the caller handed in cannot be used
+├── InputError (ValueError)          the input cannot be used
 │   ├── GraphError                     one graph or record is malformed
 │   ├── FormatError                    a file is not in the format it claims
 │   ├── LimitError                     an input is larger than the limits allow
@@ -28,7 +28,7 @@ class GlassError(Exception):
 
 
 class InputError(GlassError, ValueError):
-    """What the caller handed in cannot be used."""
+    """The input cannot be used."""
 
 
 class GraphError(InputError):

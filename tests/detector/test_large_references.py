@@ -15,7 +15,8 @@ from graphglass import GLASS
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cli.app import app
 from graphglass.detector import large_references
-from graphglass.errors import ArtifactError, InputError, MissingExtraError
+from graphglass.errors import ArtifactError, GraphError, InputError, MissingExtraError
+from graphglass.report.page import report_page
 
 KEPT = 40  # references with a leave-one-out score
 
@@ -141,6 +142,17 @@ def test_a_saved_index_is_mapped_covered_by_the_manifest_and_in_the_facts(
     card = CliRunner().invoke(app, ["info", str(tmp_path / "model")], catch_exceptions=False).output
     assert "ivf, recall@10" in card
     assert f"leave-one-out scores of {KEPT} references" in card
+
+
+def test_every_reference_can_be_a_neighbour_and_is_drawn(many, bounds):
+    large = GLASS().fit(many)
+    outside = next(name for name in many.ids if name not in large.references_.graphs.ids)
+    twin = many[many.ids.index(outside)]
+    assert large.explain(twin, nodes=False).neighbours[0].distance == 0
+    assert large.reference(outside).content_hashes() == twin.content_hashes()
+    assert "similarity: " in report_page(large, twin)
+    with pytest.raises(GraphError, match="No reference has the id 'other'"):
+        large.reference("other")
 
 
 def test_a_small_set_has_no_index(small, many, tmp_path):

@@ -67,7 +67,9 @@ def known_tables(results: Results, metric: str = "auroc") -> list[Table]:
         "m known anomalies, at most half of them, drawn at random and never tested; the test set is the same for "
         "every m. Classifiers need at least one."
     )
-    return [make_table(results, metric, head, rows, [note])]
+    limits = sorted({limit for record in results.records() if (limit := record["configuration"].get("limit"))})
+    notes = [f"A task has at most {limit} references and {limit} test graphs." for limit in limits]
+    return [make_table(results, metric, head, rows, [note, *notes])]
 
 
 def share_tables(results: Results, metric: str = "auroc") -> list[Table]:

@@ -2,7 +2,7 @@
 
 Three scores per run, all by the paper's scorer. ``frozen``: the fully trained model. ``warm-up``: the graph encoder
 after the alignment warm-up, text still frozen. ``tuned``: from the warm-up model only low-rank adapters in the text
-encoder are trained, to bring each reference's anchor to its (fixed) graph code; anchors are then encoded anew.
+encoder are trained, to bring each reference's anchor to its (fixed) graph code; anchors are then encoded again.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class SourceModel:
     Parameters
     ----------
     encoders : SourceEncoders, optional
-        Where trained encoders are kept; without it every model is trained anew, to the same scores.
+        Where trained encoders are kept; without it every model is trained again, to the same scores.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 MEANINGS = {
     "preset": "default compares through channels; paper is the published method",
-    "channels": "the ways in which graphs are compared; those without data are left out",
+    "channels": "the ways in which graphs are compared; those without data are skipped",
     "references": "normal graphs that scores are measured against",
     "known anomalies": "graphs near one of them score higher",
     "candidates": "very many references: an index proposes those that a query is compared with, in every channel",

@@ -159,7 +159,7 @@ def _name_unread(graphs: GraphSet) -> None:
 
 
 def _warn_of_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
-    """Say before the charge that the summary would be of little use; whether to make it is the holder's choice."""
+    """Warn before the charge if the summary would be of little use; the holder decides."""
     from graphglass.privacy.noise_scale import LOUD, check_epsilon_delta, gaussian_sigma, references_needed
 
     check_epsilon_delta("release", epsilon, delta)
@@ -167,7 +167,7 @@ def _warn_of_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int
     if noise > LOUD:
         needed = references_needed(LOUD, epsilon, delta, graphs_per_subject)
         typer.echo(
-            f"Warning: this release says little and costs as much as a useful one. With {counted(n, 'graph')} its "
+            f"Warning: this release is mostly noise and costs as much as a useful one. With {counted(n, 'graph')} its "
             f"noise is sigma = {noise:.3g} on kernel values between 0 and 1; at this epsilon it takes {needed} graphs "
             f"for {LOUD:g} (see `glass private sigma`).",
             err=True,
@@ -226,7 +226,7 @@ def _is_ledger(path: Path) -> bool:
 
 
 def _load(path: Path) -> PrivateSummary:
-    """Read a summary, or say what such a file is."""
+    """Read a summary; the error names the commands that write one."""
     from graphglass.privacy.private_summary import PrivateSummary
 
     try:

@@ -36,7 +36,7 @@ class Reading:
     node_label: Annotated[str, _option("Property or column of nodes with their label.")] = "label"
     edge_label: Annotated[str, _option("Property or column of edges with their label.")] = "label"
     directed: Annotated[
-        bool | None, _flag("--directed/--undirected", "Whether edges have a direction; as the input says by default.")
+        bool | None, _flag("--directed/--undirected", "Whether edges have a direction; by default the input decides.")
     ] = None
     merge: Annotated[
         list[str] | None, _option("How parallel edges combine an attribute: NAME=sum, mean, min or max. Repeatable.")

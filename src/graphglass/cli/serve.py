@@ -22,7 +22,7 @@ def serve(
         ),
     ],
     host: Annotated[str, typer.Option(help="Address; others than loopback need a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port.")] = 8000,
     token_file: Annotated[Path | None, typer.Option(help="File with the token clients must send.")] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Serve this private summary in place of the model's references.")

@@ -42,6 +42,14 @@ class ReferenceChanges:
         def _measure(self, graphs: GraphSet) -> ProfiledGraphs: ...
         def _queries(self, graphs: Any, *, trusted: bool = False) -> ProfiledGraphs: ...
 
+    def reference(self, identifier: str) -> GraphSet:
+        """One normal reference by id; of a very large set any of them."""
+        references = self._fitted("references_").graphs
+        graphs = references if self.scorer_.large is None else self.scorer_.large.graphs
+        if identifier not in graphs.ids:
+            raise GraphError(f"No reference has the id {identifier!r}; `glass references MODEL list` shows them.")
+        return graphs[graphs.ids.index(identifier)]
+
     def with_references(self, graphs: Any) -> Self:
         """A detector with another normal set; encoders of the paper preset stay as they are.
 

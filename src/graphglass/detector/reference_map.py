@@ -12,14 +12,17 @@ from graphglass.detector.reference_scorer import ReferenceScorer
 
 LANDMARKS = 200  # references that span the map; all others are placed by their distances to these
 ROUNDS = 100
+USUAL = 0.95  # share of the references whose score is below that of a graph outside
+CENTRAL = 0.95  # share of those references within the radius that such a graph is moved past
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceMap:
     """Metric scaling of the references' fused distances (stress majorisation from a classical start).
 
-    Queries are placed one by one, so that a position never depends on the other queries. A graph that is far from
-    every reference is placed outside them: its distances, not its directions, decide.
+    Queries are placed one by one, so that a position never depends on the other queries. A graph that is equally far
+    from all references would come to lie in their middle; whatever scores higher than 95% of the references is
+    therefore moved outward, past the central 90% of them, the farther the higher its score.
 
     Attributes
     ----------
@@ -28,11 +31,20 @@ class ReferenceMap:
         Places of the references that span the map.
     frame : float64 (landmarks, 2)
         Where those are fixed while all graphs, references too, are placed.
+    centre : float64 (2,)
+        The middle of the references.
+    radius : float
+        Distance from it that nearly all references with a usual score lie within.
+    usual : float
+        The score that 95% of the references lie below.
     """
 
     references: NDArray[np.float64]
     landmarks: NDArray[np.int64]
     frame: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    radius: float
+    usual: float
 
     @classmethod
     def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:
@@ -43,11 +55,16 @@ class ReferenceMap:
         between = (distances[landmarks] + distances[landmarks].T) / 2
         np.fill_diagonal(between, 0)
         frame = _majorise(_classical(between), between)
-        return cls(_place(frame, distances), places, frame)
+        points, usual = _place(frame, distances), float(np.quantile(scorer.reference_scores, USUAL))
+        centre = np.median(points, axis=0)
+        radius = float(np.quantile(np.hypot(*(points[scorer.reference_scores <= usual] - centre).T), CENTRAL))
+        moved = centre + _outward(points - centre, scorer.reference_scores - usual, radius)
+        return cls(moved, places, frame, centre, radius, usual)
 
     def place(self, scorer: ReferenceScorer, queries: ProfiledGraphs) -> NDArray[np.float64]:
         """Positions of graphs, (graphs, 2)."""
-        return _place(self.frame, scorer.fused_distances(queries, self.landmarks))
+        points = _place(self.frame, scorer.fused_distances(queries, self.landmarks))
+        return self.centre + _outward(points - self.centre, scorer.scores(queries) - self.usual, self.radius)
 
 
 def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,3 +104,11 @@ def _place(landmarks: NDArray[np.float64], distances: NDArray[np.float64]) -> ND
         wanted = landmarks + distances[:, :, None] * step / np.maximum(length, 1e-12)[:, :, None]
         points = wanted.mean(axis=1)
     return points
+
+
+def _outward(points: NDArray[np.float64], excess: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+    """Move points with an excess score away from the origin: past the radius, by as much as the excess."""
+    length = np.hypot(*points.T)
+    away = np.where(length[:, None] > 1e-12, points / np.maximum(length, 1e-12)[:, None], [1.0, 0.0])
+    wanted = np.where(excess > 0, np.maximum(length, radius + excess), length)
+    return away * wanted[:, None]

@@ -35,7 +35,7 @@ def narrow(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mix more than WIDEST columns into WIDEST, by orthonormal directions that depend on nothing but their number.
 
     Distances between nodes keep their order of size; covariances of hundreds of columns, which a few hundred graphs
-    cannot tell anyway, are never formed.
+    cannot estimate anyway, are never formed.
     """
     width = values.shape[1]
     return values if width <= WIDEST else rows_times(values, _directions(width))

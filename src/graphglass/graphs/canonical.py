@@ -105,7 +105,7 @@ def canonical_graph_set(
         numbers = None if numbers is None else numbers[~loops]
     del loops
     listed = csr_array((np.ones(len(src), np.int32), (src, dst)), shape=(nodes, nodes))
-    listed.sum_duplicates()  # the data now counts how often each ordered pair stands
+    listed.sum_duplicates()  # the data now counts how often each ordered pair is listed
     if listed.nnz != len(src):
         removed[:, 1] = np.diff(np.concatenate([[0], np.cumsum(listed.data - 1)])[listed.indptr[offsets]])
     listed.data = np.ones(listed.nnz, np.int8)

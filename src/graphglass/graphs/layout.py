@@ -97,10 +97,19 @@ def _planar_places(distance: _Places, edges: NDArray[np.int64], tangled: int) ->
     start = np.array([found[node] for node in range(len(distance))], dtype=np.float64)
     places = _stressed_without_crossings(start / np.median(_lengths(start, edges)), distance, edges)
     usual = float(np.median(_lengths(places, edges)))
-    closest = min(_gap(places, node) for node in range(len(places)))
     # A planar graph of many nested faces has long thin triangles: a few crossings are easier to read.
-    even = _lengths(places, edges).max() < 6 * usual and closest > 0.1 * usual
+    even = _lengths(places, edges).max() < 4 * usual and _clearance(places, edges) > 0.2 * usual
     return places if even or 2 * tangled > len(edges) else None
+
+
+def _clearance(places: _Places, edges: NDArray[np.int64]) -> float:
+    """The least distance of a node from an edge that is not its own."""
+    start, along = places[edges[:, 0]], places[edges[:, 1]] - places[edges[:, 0]]
+    offset = places[:, None] - start  # (nodes, edges, 2)
+    share = np.clip((offset * along).sum(axis=2) / np.maximum((along**2).sum(axis=1), 1e-12), 0, 1)
+    gaps = np.linalg.norm(offset - share[..., None] * along, axis=2)
+    gaps[edges.T, np.arange(len(edges))] = np.inf
+    return float(gaps.min())
 
 
 def _lengths(places: _Places, edges: NDArray[np.int64]) -> _Places:

@@ -33,8 +33,8 @@ class Limits:
     max_zip_entries, max_zip_bytes : int
         Members of an archive and their declared sizes together.
     max_zip_ratio : int
-        Unpacked size over compressed size of zip, gzip and Parquet files; only asked of files that unpack to more than
-        64 MiB.
+        Unpacked size over compressed size of zip, gzip and Parquet files; checked only for files that unpack to
+        more than 64 MiB.
 
     Examples
     --------

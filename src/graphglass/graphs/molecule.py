@@ -5,8 +5,9 @@ The node label is the atomic number, the edge label RDKit's bond type (1 single,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy as np
 from graphglass.errors import GraphError, MissingExtraError
 from graphglass.graphs.chemistry import atom_contributions, atom_environments
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.readers.record import Record
+from graphglass.graphs.label_codes import typed_texts
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.record import Record, RecordSet
 from graphglass.graphs.readers.rejects import RejectLog
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
@@ -24,7 +27,7 @@ _HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0} 
 
 @contextmanager
 def rdkit_chemistry() -> Iterator[Any]:
-    """RDKit's ``Chem`` with its log silent: what it would print becomes the reason of a reject."""
+    """RDKit's ``Chem`` without its log: what it would print becomes the reason of a reject."""
     try:
         from rdkit import Chem, rdBase
     except ImportError as error:
@@ -112,21 +115,54 @@ def edge_label_text(graphs: GraphSet, code: int) -> str:
     return _BONDS.get(code, str(code)) if graphs.attribute_names == ATOM_ATTRIBUTES else str(code)
 
 
-def names_serve_as_ids(names: Iterable[tuple[int, str | None]], log: RejectLog) -> bool:
-    """Whether every molecule has a name and no other has it; where only some do, the log says why none is used.
+@dataclass(frozen=True)
+class MoleculeRow:
+    """One molecule of an input, at a line or another position, before it is parsed."""
+
+    position: int
+    source: Any
+    name: str | None = None
+    label: Any = None
+    columns: dict[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+
+
+def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], options: ReadOptions) -> GraphSet:
+    """Graphs of molecules, called by their names if `id_column` gives them or all are there and differ.
 
     Parameters
     ----------
-    names : pairs of int and str
-        The line of each molecule, and its name if it has one.
+    rows : list of MoleculeRow
+    parse : callable
+        Makes an RDKit molecule of (RDKit's ``Chem``, source); a GraphError says why it cannot.
+    options : ReadOptions
     """
+    named = options.id_column is not None or _names_serve_as_ids(rows, options.log)
+    records = RecordSet(options)
+    with rdkit_chemistry() as chemistry:
+        for row, label in zip(rows, typed_texts([row.label for row in rows]), strict=True):
+            name = row.name if named and row.name else f"line-{row.position}"
+            try:
+                if row.fault is not None:
+                    raise GraphError(row.fault)
+                molecule = parse(chemistry, row.source)
+                records.add(molecule_record(molecule, row.position, name, label, row.columns))
+            except GraphError as error:
+                options.log.add(row.position, name, str(error))
+    return records.build()
+
+
+def _names_serve_as_ids(rows: Iterable[MoleculeRow], log: RejectLog) -> bool:
+    """Whether every molecule has a name and no other has it; where only some do, the log says why none is used."""
     lines: dict[str, int] = {}
     reason = ""
-    for line, name in names:
-        if not name:
-            reason = reason or f"line {line} has none"
-        elif lines.setdefault(name, line) != line:
-            reason = reason or f"{name!r} is on lines {lines[name]} and {line}"
+    for row in rows:
+        if row.fault is not None:
+            continue
+        if not row.name:
+            reason = reason or f"line {row.position} has none"
+        elif lines.setdefault(row.name, row.position) != row.position:
+            reason = reason or f"{row.name!r} is on lines {lines[row.name]} and {row.position}"
     if reason and lines:
         log.note(f"names are not used as ids ({reason}); molecules are named line-N instead")
     return not reason

@@ -38,7 +38,7 @@ def read_graphs(
         igraph graphs, RDKit molecules, adjacency matrices, or JSON records. A GraphSet is returned as it is, a list of
         them is joined.
     format : str, optional
-        One of :data:`graphglass.graphs.detect.FORMATS`, where name or content do not tell.
+        One of :data:`graphglass.graphs.detect.FORMATS`, where the name or the object does not show it.
     strict : bool, default False
         Stop at the first record that cannot be used.
     limits : Limits
@@ -59,8 +59,8 @@ def read_graphs(
     attributes, edge_attributes : sequence of str, optional
         Numeric properties of nodes and edges to keep, in those formats; all by default.
     directed : bool, optional
-        Whether edges have a direction. By default as the input says; TU files and edge tables say nothing and are read
-        as undirected.
+        Whether edges have a direction. By default as the input states; TU files and edge tables state nothing and are
+        read as undirected.
     merge : mapping, optional
         How parallel edges combine an attribute: ``sum``, ``mean``, ``min`` or ``max`` by name of the attribute. By
         default amounts, weights and counts are summed, others averaged.

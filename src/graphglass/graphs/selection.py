@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Where pieces of these lengths start when they stand one after another, and where the last ends."""
+    """The start of each of several consecutive pieces of these lengths, and the end of the last."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 

@@ -51,7 +51,7 @@ class TuDataset:
 
 
 # Counts of tab:dataset_stats. AIDS is TU's own version (the table has 25.7 and 27.9). COLLAB lists 2,837 self-loops,
-# which are no edges here: 2457.22 instead of 2457.78; its edges stand once or four times, depending on the copy.
+# which are no edges here: 2457.22 instead of 2457.78; its edges are listed once or four times, depending on the copy.
 CATALOGUE = {
     entry.name: entry
     for entry in (
@@ -236,7 +236,7 @@ def fetch_dataset(name: str, root: Path, *, site: str = SITE, timeout: float = 3
 
 
 def _download(url: str, stream: IO[bytes], timeout: float) -> None:
-    """Copy a URL to a file; a silent or endless server ends in an error, never in waiting."""
+    """Copy a URL to a file; a server that stops sending, or never ends, is an error."""
     if not url.startswith(("https://", "http://")):
         raise DataError(f"Datasets come over http or https, found {url!r}.")
     deadline = time.monotonic() + 20 * timeout

@@ -19,8 +19,8 @@ DELTA_RANGE = (1e-100, 0.5)
 # Noise is enlarged by this factor: more than every rounding error of the root finding, less than anyone can
 # notice.
 SAFETY = 1.0 + 1e-9
-# Noise on kernel values, which lie between 0 and 1, above which a summary says little. Eight references at epsilon 4
-# are just above it, and rank little better than chance (docs/privacy.md).
+# Noise on kernel values, which lie between 0 and 1, above which a summary is mostly noise. Eight references at epsilon
+# 4 are just above it, and rank little better than chance (docs/privacy.md).
 LOUD = 0.25
 # The share of every delta set aside for integer instead of continuous noise.
 SLACK_SHARE = Fraction(1, 2**20)

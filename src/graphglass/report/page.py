@@ -132,15 +132,14 @@ def _own_cell(value: Any) -> tuple[float | None, str]:
 def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
     graph = graphs[index]
     explanation = detector.explain(graph, neighbours=_NEIGHBOURS)
-    references = detector.references_.graphs
-    coloured = frequent_labels(references) or None
-    anomalies = None if detector.anomalies_ is None else detector.anomalies_.graphs
-    near = [("normal", references, item) for item in explanation.neighbours]
-    if anomalies is not None:
-        near = [*(("known anomaly", anomalies, item) for item in explanation.resembles[:1]), *near]
+    coloured = frequent_labels(detector.references_.graphs) or None
+    near = [("normal", detector.reference(item.id), item) for item in explanation.neighbours]
+    if detector.anomalies_ is not None and explanation.resembles:
+        known, first = detector.anomalies_.graphs, explanation.resembles[0]
+        near = [("known anomaly", known[known.ids.index(first.id)], first), *near]
     figures = [f"<figure>{draw_graph(graph, explanation.node_attribution, coloured).svg}<figcaption>this graph"]
-    for kind, graphs_near, item in near:
-        picture = draw_graph(graphs_near[graphs_near.ids.index(item.id)], coloured=coloured)
+    for kind, other, item in near:
+        picture = draw_graph(other, coloured=coloured)
         alike = ", ".join(f"{name} {value:.2f}" for name, value in item.families.items())
         figures.append(f"<figure>{picture.svg}<figcaption>{kind} {escape(item.id)}<br>similarity: {escape(alike)}")
     pictures = "".join(f"{figure}</figcaption></figure>" for figure in figures)

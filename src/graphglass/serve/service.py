@@ -177,8 +177,7 @@ class Service:
 
     def reference(self, identifier: str) -> GraphSet:
         """One reference."""
-        graphs = self._with_references("A reference").references_.graphs
-        return graphs[graphs.ids.index(identifier)]
+        return self._with_references("A reference").reference(identifier)
 
     def anomaly(self, identifier: str) -> GraphSet:
         """One known anomaly."""

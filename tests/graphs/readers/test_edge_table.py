@@ -94,7 +94,7 @@ CASES: list[tuple[str, str | None, list[str], int, str]] = [
     ("b,0,1,x\n", NODES.replace("2.5", "nan"), ["b"], 2, "node '9' has no attribute 'charge'"),
     ("b,0,1,x\n", NODES.replace("2.5", "inf"), ["b"], 2, "attribute 'charge' of node '9' is infinite"),
     ("b,0,1,x\n", NODES.replace("2.5", ""), ["b"], 2, "node '9' has no attribute 'charge'"),
-    ("b,0,1,x\n", NODES.replace("a,9", "a,7"), ["b"], 4, "node 7 stands twice"),
+    ("b,0,1,x\n", NODES.replace("a,9", "a,7"), ["b"], 4, "node 7 occurs twice"),
     ("b,0,1,x\n", NODES.replace("a,9", "a,"), ["b"], 4, "a row of the node table has no node"),
 ]
 

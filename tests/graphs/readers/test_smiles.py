@@ -141,5 +141,5 @@ def test_rdkit_molecules() -> None:
 def test_a_molecule_that_is_none_or_impossible_is_left_out() -> None:
     impossible = Chem.MolFromSmiles("C(C)(C)(C)(C)C", sanitize=False)
     result = read_report([Chem.MolFromSmiles("C"), None, impossible])
-    assert result.graphs.ids == ("graph-0",)
+    assert result.graphs.ids == ("line-0",)
     assert [reject.position for reject in result.rejects] == [1, 2]

@@ -86,7 +86,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
             flat.fault(node_graph[row], node_rows[row], "a row of the node table has no node")
         for place in _repeats(stored):
             row = order[place]
-            flat.fault(node_graph[row], node_rows[row], f"node {values[keys[0][row]]} stands twice in the node table")
+            flat.fault(node_graph[row], node_rows[row], f"node {values[keys[0][row]]} occurs twice in the node table")
         _node_columns(flat, nodes.take(pa.array(order)), counts, options)
     built = flat.build(options)
     if not stated and built.removed[:, 2].any():

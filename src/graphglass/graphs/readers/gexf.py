@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.readers.documents import DocumentGraph, read_documents
+from graphglass.graphs.readers.documents import read_documents
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.xml_graphs import Key, XmlParser
 
@@ -25,15 +25,12 @@ class _Gexf(XmlParser):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.keys: dict[tuple[str, str], Key] = {}
         self.owner = "node"
         self.declared: Key | None = None
 
     def started(self, element: str, facts: dict[str, str]) -> None:
         if element == "graph":
-            directed = facts.get("defaultedgetype") == "directed"
-            self.graph = DocumentGraph(self.expat.CurrentLineNumber, facts.get("id"), directed)
-            self.graphs.append(self.graph)
+            self.open_graph(facts, "defaultedgetype")
         elif self.graph is None:
             return
         elif element == "attributes":
@@ -66,11 +63,7 @@ class _Gexf(XmlParser):
             self.graph = None
 
     def _properties(self, owner: str, facts: dict[str, str]) -> dict[str, Any]:
-        given = {
-            key.name: self.value(key, key.default)
-            for (of, _), key in self.keys.items()
-            if of == owner and key.default is not None
-        }
+        given = self.defaults(owner)
         if "label" in facts:
             given["caption"] = facts["label"]
         if "weight" in facts:

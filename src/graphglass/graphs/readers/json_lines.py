@@ -21,7 +21,7 @@ from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.properties import edge_rows, node_names, property_labels, property_table
+from graphglass.graphs.readers.properties import described, edge_rows, node_names
 from graphglass.graphs.readers.record import Record, RecordSet, read_each
 from graphglass.graphs.readers.text_source import byte_lines
 from graphglass.storage.atomic import replacing
@@ -81,15 +81,10 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         nodes = [_node(item, row) for row, item in enumerate(listed)]
         rows, names = node_names([node["id"] for node in nodes])
         sources, targets = edge_rows(pairs, rows)
-    described = [edge if isinstance(edge, Mapping) else _NOTHING for edge in edges]
-    for owner, item, known in (("node", nodes[:1], _NODE_FIELDS), ("edge", described[:1], _EDGE_FIELDS)):
+    links = [edge if isinstance(edge, Mapping) else _NOTHING for edge in edges]
+    for owner, item, known in (("node", nodes[:1], _NODE_FIELDS), ("edge", links[:1], _EDGE_FIELDS)):
         for key in [key for one in item for key in one if key not in known]:
             options.log.note(f"{owner} field {key!r} was not used; put it into 'attributes' of the {owner}")
-    values, columns = property_table([_attributes(node, row, "node") for row, node in enumerate(nodes)], "node",
-                                     options.log)  # fmt: skip
-    numbers, edge_columns = property_table(
-        [_attributes(edge, row, "edge") for row, edge in enumerate(described)], "edge", options.log
-    )
     directed = bool(content.get("directed", False))
     own = content.get("columns", {})
     if not isinstance(own, Mapping):
@@ -98,12 +93,10 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
     return Record(
         position, name, count, sources, targets,
         label=_class_label(content.get(options.label_column or "label", own.get(options.label_column or ""))),
-        node_labels=property_labels(nodes, "label", label_names),
-        edge_labels=property_labels(described, "label", label_names),
-        attributes=values,
-        attribute_names=columns,
-        edge_attributes=numbers,
-        edge_attribute_names=edge_columns,
+        **described("node", nodes, [_attributes(node, row, "node") for row, node in enumerate(nodes)], label_names,
+                    options.log),
+        **described("edge", links, [_attributes(edge, row, "edge") for row, edge in enumerate(links)], label_names,
+                    options.log),
         node_names=names,
         label_names=label_names,
         directed=directed,
@@ -123,7 +116,7 @@ _PLAIN = {"node": "attribute", "edge": "value"}  # what numbers without names ar
 
 def _node(item: Any, row: int) -> Mapping[str, Any]:
     """A node as an object with an id; a bare id is allowed, a missing one is the row."""
-    if type(item) is dict and type(item.get("id")) in (int, str):  # nearly every node, and quick to tell
+    if type(item) is dict and type(item.get("id")) in (int, str):  # nearly every node, and quick to check
         return item
     if isinstance(item, str | int):
         return {"id": item}

@@ -72,7 +72,7 @@ class ReadOptions:
         return self.keep == "all" or name.lower() in self.kept_names
 
     def kept(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """What is carried along of what the input says about one graph; only single values can be."""
+        """The values of one graph that become columns; only single values can."""
         if self.keep is None:
             return {}
         single = {

@@ -49,18 +49,11 @@ def property_record(
     rows, names = node_names(ids)
     sources, targets = edge_rows(pairs, rows)
     label_names: dict[int, str] = {}
-    log = options.log
-    values, columns = property_table(nodes, "node", log, skip=options.node_label, wanted=options.attributes)
-    numbers, edge_columns = property_table(edges, "edge", log, skip=options.edge_label, wanted=options.edge_attributes)
     return Record(
         position, name, len(nodes), sources, targets,
         label=facts.get(options.label_column or "label"),
-        node_labels=property_labels(nodes, options.node_label, label_names),
-        edge_labels=property_labels(edges, options.edge_label, label_names),
-        attributes=values,
-        attribute_names=columns,
-        edge_attributes=numbers,
-        edge_attribute_names=edge_columns,
+        **described("node", nodes, nodes, label_names, options.log, options.node_label, options.attributes),
+        **described("edge", edges, edges, label_names, options.log, options.edge_label, options.edge_attributes),
         node_names=names,
         label_names=label_names,
         directed=directed,
@@ -69,13 +62,42 @@ def property_record(
     )  # fmt: skip
 
 
-def property_labels(items: Sequence[Properties], key: str, names: dict[int, str]) -> NDArray[np.int64] | None:
-    """The label code of every item, or None if none has one."""
-    values = [item.get(key) for item in items]
-    return None if all(value is None for value in values) else label_codes(values, names)
+def described(
+    owner: str,
+    items: Sequence[Properties],
+    properties: Sequence[Properties],
+    names: dict[int, str],
+    log: RejectLog,
+    label: str = "label",
+    wanted: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """What a Record holds of its nodes or edges: label codes, attributes and the names of these.
+
+    Parameters
+    ----------
+    owner : str
+        ``node`` or ``edge``.
+    items, properties : sequence of mappings
+        What holds the label of each, and what holds its attributes.
+    names : dict
+        Filled with the texts of labels.
+    log : RejectLog
+    label : str, default "label"
+        The property with the label.
+    wanted : sequence of str, optional
+        The attributes to keep; all by default.
+    """
+    values, columns = _table(properties, owner, log, skip=label if items is properties else None, wanted=wanted)
+    texts = [item.get(label) for item in items]
+    table = "attribute" if owner == "node" else "edge_attribute"
+    return {
+        f"{owner}_labels": None if all(text is None for text in texts) else label_codes(texts, names),
+        f"{table}s": values,
+        f"{table}_names": columns,
+    }
 
 
-def property_table(
+def _table(
     items: Sequence[Properties],
     owner: str,
     log: RejectLog,

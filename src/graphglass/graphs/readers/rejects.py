@@ -19,7 +19,7 @@ class Reject:
     Attributes
     ----------
     position : int
-        Line of the file (from 1) where the record, or what is wrong with it, stands; for objects in memory the place
+        Line of the file (from 1) of the record, or of what is wrong with it; for objects in memory the place
         in the list (from 0).
     id : str
     reason : str

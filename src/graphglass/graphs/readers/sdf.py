@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from pathlib import Path
 
-from graphglass.errors import GraphError, LimitError
+from graphglass.errors import LimitError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.label_codes import typed_texts
-from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_mol_block, rdkit_chemistry
+from graphglass.graphs.molecule import MoleculeRow, parse_mol_block, read_molecules
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.record import RecordSet
 from graphglass.graphs.readers.text_source import text_lines
 
 
@@ -21,23 +19,13 @@ def read_sdf(path: Path, options: ReadOptions) -> GraphSet:
 
     Titles serve as ids only if all are there and different; otherwise molecules are called by the line they start at.
     """
-    blocks = list(_blocks(path, options))
-    facts = [_values(block) for _, block in blocks]
-    titles = [values.get(options.id_column, "") if options.id_column else block[0].strip()
-              for values, (_, block) in zip(facts, blocks, strict=True)]  # fmt: skip
-    lines = [line for line, _ in blocks]
-    named = options.id_column is not None or names_serve_as_ids(zip(lines, titles, strict=True), options.log)
-    labels = typed_texts([values.get(options.label_column or "") or None for values in facts])
-    records = RecordSet(options)
-    with rdkit_chemistry() as chemistry:
-        for (line, block), title, label, values in zip(blocks, titles, labels, facts, strict=True):
-            name = title if named and title else f"line-{line}"
-            try:
-                molecule = parse_mol_block(chemistry, "\n".join(block))
-                records.add(molecule_record(molecule, line, name, label, options.kept(values)))
-            except GraphError as error:
-                options.log.add(line, name, str(error))
-    return records.build()
+    rows = []
+    for line, block in _blocks(path, options):
+        values = _values(block)
+        name = values.get(options.id_column, "") if options.id_column else block[0].strip()
+        label = values.get(options.label_column or "") or None
+        rows.append(MoleculeRow(line, "\n".join(block), name, label, options.kept(values)))
+    return read_molecules(rows, parse_mol_block, options)
 
 
 def _blocks(path: Path, options: ReadOptions) -> Iterator[tuple[int, list[str]]]:

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphglass.errors import FormatError, GraphError, SchemaError
+from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.label_codes import typed_texts
-from graphglass.graphs.molecule import molecule_record, names_serve_as_ids, parse_smiles, rdkit_chemistry, sanitised
+from graphglass.graphs.molecule import MoleculeRow, parse_smiles, read_molecules, sanitised
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.record import RecordSet
 from graphglass.graphs.readers.text_source import text_lines
 from graphglass.wording import listing, setting
 
 _ID_COLUMNS = ("id", "name", "mol_id", "molecule_id", "compound_id", "identifier")
-
-
-@dataclass(frozen=True)
-class _Row:
-    line: int
-    smiles: str
-    name: str | None = None
-    label: Any = None
-    fault: str | None = None
-    columns: dict[str, Any] = field(default_factory=dict)
 
 
 def read_smi(path: Path, options: ReadOptions) -> GraphSet:
@@ -37,16 +24,16 @@ def read_smi(path: Path, options: ReadOptions) -> GraphSet:
         if text.strip() and not text.startswith("#"):
             smiles, _, name = text.strip().replace("\t", " ").partition(" ")
             columns = options.kept({"smiles": smiles, "name": name.strip() or None})
-            rows.append(_Row(line, smiles, name.strip() or None, columns=columns))
-    if rows and rows[0].smiles.lower() == "smiles":
+            rows.append(MoleculeRow(line, smiles, name.strip() or None, columns=columns))
+    if rows and rows[0].source.lower() == "smiles":
         rows = rows[1:]
-    return _molecules(rows, _named(rows, options), options)
+    return read_molecules(rows, parse_smiles, options)
 
 
 def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions) -> GraphSet:
     """SMILES strings in memory; position counts from 0."""
-    rows = [_Row(place, text, columns=options.kept({"smiles": text})) for place, text in strings]
-    return _molecules(rows, False, options)
+    rows = [MoleculeRow(place, text, columns=options.kept({"smiles": text})) for place, text in strings]
+    return read_molecules(rows, parse_smiles, options)
 
 
 def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
@@ -80,40 +67,26 @@ def read_smiles_cells(
     rows = []
     for line, cells in numbered:
         if len(cells) != len(header):
-            rows.append(_Row(line, "", fault=f"{len(cells)} columns, the header has {len(header)}"))
+            rows.append(MoleculeRow(line, "", fault=f"{len(cells)} columns, the header has {len(header)}"))
             continue
         name = None if name_at is None or cells[name_at] is None else str(cells[name_at]).strip() or None
         label = None if label_at is None else cells[label_at]
         label = label.strip() or None if isinstance(label, str) else label
         columns = options.kept(dict(zip(header, cells, strict=True)))
-        rows.append(_Row(line, str(cells[column] or "").strip(), name, label, columns=columns))
-    return _molecules(rows, options.id_column is not None or _named(rows, options), options)
+        rows.append(MoleculeRow(line, str(cells[column] or "").strip(), name, label, columns))
+    return read_molecules(rows, parse_smiles, options)
 
 
 def read_mols(molecules: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
     """RDKit molecules, called by their title (``_Name``) where all differ; their properties can be kept."""
-    placed = list(molecules)
-    rows = [_Row(place, "", _title(molecule)) for place, molecule in placed]
-    named = _named(rows, options)
-    records = RecordSet(options)
-    with rdkit_chemistry() as chemistry:
-        for (place, molecule), row in zip(placed, rows, strict=True):
-            name = row.name if named and row.name else f"graph-{place}"
-            facts = {"name": row.name, **molecule.GetPropsAsDict()}
-            label = facts.get(options.label_column or "label")
-            try:
-                records.add(
-                    molecule_record(
-                        sanitised(chemistry, chemistry.Mol(molecule)), place, name, label, options.kept(facts)
-                    )
-                )
-            except GraphError as error:
-                options.log.add(place, name, str(error))
-    return records.build()
-
-
-def _title(molecule: Any) -> str | None:
-    return molecule.GetProp("_Name").strip() or None if molecule.HasProp("_Name") else None
+    rows = []
+    for place, molecule in molecules:
+        title = molecule.GetProp("_Name").strip() or None if molecule.HasProp("_Name") else None
+        facts = {"name": title, **molecule.GetPropsAsDict()}
+        name = str(facts[options.id_column]) if options.id_column in facts else title
+        label = facts.get(options.label_column or "label")
+        rows.append(MoleculeRow(place, molecule, name, label, options.kept(facts)))
+    return read_molecules(rows, lambda chemistry, molecule: sanitised(chemistry, chemistry.Mol(molecule)), options)
 
 
 def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
@@ -138,23 +111,3 @@ def _place(header: Sequence[str], wanted: str | None, usual: Sequence[str], what
             raise SchemaError(f"{what} has no column {wanted!r}. Columns found: {listing(header)}.")
         return lowered.index(wanted.lower())
     return next((lowered.index(name) for name in usual if name in lowered), None)
-
-
-def _named(rows: list[_Row], options: ReadOptions) -> bool:
-    return names_serve_as_ids([(row.line, row.name) for row in rows if row.fault is None], options.log)
-
-
-def _molecules(rows: list[_Row], named: bool, options: ReadOptions) -> GraphSet:
-    records = RecordSet(options)
-    labels = typed_texts([row.label for row in rows])
-    with rdkit_chemistry() as chemistry:
-        for row, label in zip(rows, labels, strict=True):
-            name = row.name if named and row.name else f"line-{row.line}"
-            try:
-                if row.fault is not None:
-                    raise GraphError(row.fault)
-                molecule = parse_smiles(chemistry, row.smiles)
-                records.add(molecule_record(molecule, row.line, name, label, row.columns))
-            except GraphError as error:
-                options.log.add(row.line, name, str(error))
-    return records.build()

@@ -1,4 +1,4 @@
-"""Tables of molecules, edges or graphs: CSV, TSV and Parquet files, and DataFrames; the columns tell which it is."""
+"""Tables of molecules, edges or graphs: CSV, TSV and Parquet files, and DataFrames; the columns decide which it is."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ class XmlParser:
         self.name = name
         self.graphs: list[DocumentGraph] = []
         self.graph: DocumentGraph | None = None
+        self.keys: dict[tuple[str, str], Key] = {}  # by owner and id
         self.path: list[str] = []
         self.text: list[str] = []
         self.expat = expat.ParserCreate(namespace_separator=" ")
@@ -41,6 +42,16 @@ class XmlParser:
         self.expat.StartDoctypeDeclHandler = self._refuse
         self.expat.EntityDeclHandler = self._refuse
         self.expat.ExternalEntityRefHandler = self._refuse
+
+    def open_graph(self, facts: dict[str, str], direction: str) -> None:
+        """Start a graph whose fact ``direction`` says whether it is directed."""
+        self.graph = DocumentGraph(self.expat.CurrentLineNumber, facts.get("id"), facts.get(direction) == "directed")
+        self.graphs.append(self.graph)
+
+    def defaults(self, owner: str) -> dict[str, Any]:
+        """The properties of a node or edge that gives none."""
+        given = [key for key in self.keys.values() if key.default is not None and key.owner in (owner, "all")]
+        return {key.name: self.value(key, str(key.default)) for key in given}
 
     def started(self, element: str, facts: dict[str, str]) -> None:
         """Called at the start of every element."""

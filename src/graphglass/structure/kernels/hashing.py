@@ -50,7 +50,7 @@ def find(table: Counts, keys: NDArray[np.uint64], v: int) -> int:
 def structural_keys(indptr: Counts, neighbours: Ends) -> NDArray[np.uint64]:
     """A distinct random-looking key per node from degrees around it (three rounds of colour refinement).
 
-    Renumbering the nodes permutes the keys. Only nodes that refinement cannot tell apart are told apart by their index,
+    Renumbering the nodes permutes the keys. Only nodes that refinement cannot distinguish are ordered by their index,
     so whatever is drawn from the keys has the same law in any order, and the same value where all nodes differ.
     """
     n = len(indptr) - 1

@@ -5,7 +5,7 @@ are. Drawing the g_i in the eigenbasis therefore gives the same law as probing n
 
 The empirical quantile of 16 quotients still depends on which 16 were drawn. The sketch takes its expectation:
 
-* up to :data:`DRAWN_NODES` nodes, as the mean over 64 sets of 16 quotients, drawn once and for all from a fixed seed;
+* up to :data:`DRAWN_NODES` nodes, as the mean over 64 sets of 16 quotients, drawn once from a fixed seed;
 * above, from the first three moments of the quotient, which are exact polynomials in tr L, tr L^2 and tr L^3. The
   quotient is an average over so many nodes that mean, variance and skewness settle its quantiles (Cornish-Fisher), and
   no spectrum is needed. At the switch the two differ by a tenth of the quotient's own

@@ -71,7 +71,7 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
 
 @kernel
 def tridiagonal_eigenvalues(d: Floats, e: Floats) -> None:
-    """Replace the diagonal ``d`` by the eigenvalues; ``e[i]`` stands between i - 1 and i and is overwritten."""
+    """Replace the diagonal ``d`` by the eigenvalues; ``e[i]`` lies between i - 1 and i and is overwritten."""
     n = len(d)
     if n == 0:  # a graph without edges has no class; e[-1] would be another array's memory
         return
