@@ -4,7 +4,7 @@ import pytest
 
 from graphglass.baselines import NetLSDKNN, netlsd
 from graphglass.baselines.netlsd import TIMES, heat_traces
-from graphglass.graphs import read_graphs
+from graphglass.graphs import canonical_graph_set, read_graphs
 
 
 @pytest.fixture
@@ -34,3 +34,12 @@ def test_another_spectrum_scores_higher():
     graphs = read_graphs([nx.cycle_graph(8 + i % 3) for i in range(12)] + [nx.complete_graph(9)])
     scores = NetLSDKNN().fit(graphs[:9]).decision_function(graphs[9:])
     assert scores.argmax() == 3
+
+
+def test_a_large_graph_of_equal_stars_has_its_exact_trace():
+    """Its spectrum has three values, which leaves the sparse solver without a basis."""
+    nodes, leaves = 1200, 5
+    hubs = np.repeat(np.arange(0, nodes, leaves + 1), leaves)
+    graphs = canonical_graph_set(np.array([nodes]), hubs, hubs + np.tile(np.arange(1, leaves + 1), len(hubs) // leaves))
+    expected = (nodes // (leaves + 1)) * (1 + (leaves - 1) * np.exp(-TIMES) + np.exp(-2 * TIMES))
+    assert heat_traces(graphs)[0] == pytest.approx(expected)

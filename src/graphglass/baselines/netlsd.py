@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.spatial.distance import cdist
 
 from graphglass.baselines.knn import NearestNormals
@@ -44,9 +44,17 @@ def _spectrum(graphs: GraphSet, place: int) -> NDArray[np.float64]:
     adjacency = csr_array((roots[rows] * roots[columns], (rows, columns)), shape=(size, size))
     identity = csr_array((np.ones(size), (np.arange(size), np.arange(size))), shape=(size, size))
     laplacian = identity.multiply(degrees > 0) - adjacency
-    if size <= EXACT:
-        values: NDArray[np.float64] = eigvalsh(laplacian.toarray())
-        return values
+    if size > EXACT:
+        try:
+            return _ends(laplacian, size)
+        except ArpackError:  # a spectrum with few different values, as trees have, leaves the solver without a basis
+            pass
+    values: NDArray[np.float64] = eigvalsh(laplacian.toarray())
+    return values
+
+
+def _ends(laplacian: csr_array, size: int) -> NDArray[np.float64]:
+    """Both ends of a spectrum, and values between them by interpolation."""
     start = np.linspace(1.0, 2.0, size)  # a fixed start makes the solver repeatable
     lower, upper = (
         np.sort(eigsh(laplacian, ENDS, which=end, v0=start, return_eigenvectors=False)) for end in ("SA", "LA")
