@@ -19,9 +19,9 @@ main()
 
 
 @pytest.fixture
-def place(normals, tmp_path):
+def place(normals, queries, tmp_path):
     write_json_lines(normals, tmp_path / "normals.jsonl")
-    write_json_lines(normals[:3], tmp_path / "more.jsonl")
+    write_json_lines(queries[:3].without_labels(), tmp_path / "more.jsonl")
     GLASS().fit(normals).save(tmp_path / "model")
     (tmp_path / "scores.csv").write_text("id,score\nbefore,1\n")
     return tmp_path
