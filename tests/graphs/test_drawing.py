@@ -110,6 +110,15 @@ def test_edges_of_large_amounts_are_thick():
     assert widths[-1] == pytest.approx(4 * widths[0], abs=0.3)
 
 
+def test_marked_edges_are_drawn_where_both_ends_are_shown():
+    flows = [{"nodes": 3, "edges": [[0, 1], [1, 2]], "directed": True}]
+    graph = read_graphs(flows)
+    assert classes(draw_graph(graph), "line").count("marked") == 0
+    assert classes(draw_graph(graph, marked=[(0, 1)]), "line").count("marked") == 1
+    path = canonical_graph_set(np.array([400]), np.arange(399), np.arange(1, 400))
+    assert classes(draw_graph(path, marked=[(0, 1), (398, 399)]), "line").count("marked") < 2
+
+
 def test_tu_molecules_are_drawn_with_their_elements_and_bonds():
     graph = load_dataset("MUTAG")[0]
     picture = draw_graph(graph)

@@ -52,7 +52,10 @@ def frequent_labels(graphs: GraphSet) -> tuple[str, ...]:
 
 
 def draw_graph(
-    graph: GraphSet, attribution: NDArray[np.float64] | None = None, coloured: Sequence[str] | None = None
+    graph: GraphSet,
+    attribution: NDArray[np.float64] | None = None,
+    coloured: Sequence[str] | None = None,
+    marked: Sequence[tuple[int, int]] = (),
 ) -> Picture:
     """Draw a graph, a molecule with its bonds where atoms are known and RDKit is installed.
 
@@ -64,6 +67,8 @@ def draw_graph(
         Nodes that raise the score get a red halo, nodes that lower it a blue one.
     coloured : sequence of str, optional
         Labels with a colour of their own, in order; the graph's most frequent labels by default.
+    marked : sequence of (source, target)
+        Edges that get a mark.
     """
     kept = np.arange(graph.node_count)
     if graph.node_count > MOST_NODES:
@@ -84,6 +89,12 @@ def draw_graph(
         coloured = list(coloured if coloured is not None else frequent_labels(graph))
         radius = float(np.clip(0.4 * spacing, 2, 9))
         parts = _halos(places, edges, strengths, 1.9 * radius)
+        shown_at = {int(node): place for node, place in zip(kept, places, strict=True)}
+        parts += [
+            _line(shown_at[one], shown_at[two], "marked", 1.6 * radius)
+            for one, two in marked
+            if one in shown_at and two in shown_at
+        ]
         parts += _lines(places, edges, _widths(shown, max(0.8, radius / 5)), radius if shown.directed else None)
         parts += _circles(places, labels, coloured, titles, radius)
         legend = _legend(labels, coloured, height)

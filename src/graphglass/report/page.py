@@ -137,7 +137,8 @@ def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
     if detector.anomalies_ is not None and explanation.resembles:
         known, first = detector.anomalies_.graphs, explanation.resembles[0]
         near = [("known anomaly", known[known.ids.index(first.id)], first), *near]
-    figures = [f"<figure>{draw_graph(graph, explanation.node_attribution, coloured).svg}<figcaption>this graph"]
+    own = draw_graph(graph, explanation.node_attribution, coloured, explanation.edges)
+    figures = [f"<figure>{own.svg}<figcaption>this graph"]
     for kind, other, item in near:
         picture = draw_graph(other, coloured=coloured)
         alike = ", ".join(f"{name} {value:.2f}" for name, value in item.families.items())

@@ -72,7 +72,7 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
         contributions=dict(explanation.contributions),
         shares=dict(explanation.shares),
         reasons=list(explanation.reasons),
-        drawing=_drawing(service, graphs, explanation.node_attribution if request.nodes else None),
+        drawing=_drawing(service, graphs, explanation.node_attribution if request.nodes else None, explanation.edges),
         neighbours=[_neighbour(service, item, service.reference(item.id)) for item in explanation.neighbours],
         resembles=[_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
         fields=[
@@ -175,6 +175,11 @@ def _neighbour(service: Service, item: Neighbour, graph: GraphSet) -> schemas.Ne
     )
 
 
-def _drawing(service: Service, graph: GraphSet, attribution: NDArray[np.float64] | None = None) -> schemas.Drawing:
-    picture = draw_graph(graph, attribution, service.coloured_labels or None)
+def _drawing(
+    service: Service,
+    graph: GraphSet,
+    attribution: NDArray[np.float64] | None = None,
+    marked: Sequence[tuple[int, int]] = (),
+) -> schemas.Drawing:
+    picture = draw_graph(graph, attribution, service.coloured_labels or None, marked)
     return schemas.Drawing(svg=picture.svg, shown=picture.shown, total=picture.total)
