@@ -5,12 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CODE := src tests benchmarks examples docs
 
-.PHONY: help demo test coverage check docs build fuzz install clean
+.PHONY: help demo test check docs build fuzz install clean
 
 help:
 	@echo "make demo   install into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
-	@echo "make test   install into $(VENV), then run the checks and the tests"
-	@echo "make coverage  the tests again, with the coverage of src; below 90% is an error"
+	@echo "make test   install into $(VENV), then run the checks and the tests; a coverage of src below 90% is an error"
 	@echo "make check  style, types and import rules only"
 	@echo "make docs   build the documentation into site/; a warning or a dead link is an error"
 	@echo "make build  build the wheel and the source distribution into dist/"
@@ -36,11 +35,8 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 
 test: check
-	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15
-
-coverage: $(STAMP)
-	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n 2 --dist loadfile \
-		--cov --cov-report=term --cov-fail-under=90
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 \
+		--cov --cov-report=term:skip-covered --cov-fail-under=90
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -79,9 +79,9 @@ def test_glass_never_sees_a_label(molecules: GraphSet, monkeypatch: pytest.Monke
     kept: list[Any] = []
     fit_and_score = single.fit_and_score
 
-    def spy(detector: Any, references: GraphSet, queries: GraphSet) -> Any:
+    def spy(detector: Any, references: GraphSet, queries: GraphSet, *others: Any) -> Any:
         kept.append((references, queries))
-        result = fit_and_score(detector, references, queries)
+        result = fit_and_score(detector, references, queries, *others)
         kept.append(result[1])
         return result
 

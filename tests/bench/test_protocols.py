@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -140,15 +140,17 @@ def test_seeds_differ() -> None:
 
 def test_blind_removes_all_but_the_graphs() -> None:
     graphs = load_dataset("MUTAG")
+    graphs = replace(graphs, columns={"class": np.asarray(graphs.labels)})
     seen = blind(graphs, np.array([5, 3]))
     assert seen.labels is None
     assert seen.node_names is None
     assert seen.ids == ("0", "1")
+    assert not seen.columns
     assert not seen.removed.any()
     np.testing.assert_array_equal(seen.sizes, graphs.sizes[[5, 3]])
     read = {"node_offsets", "neighbour_offsets", "neighbours", "ids", "labels", "node_labels", "attributes",
             "attribute_names", "edge_labels", "edge_attributes", "edge_attribute_names", "outgoing", "node_names",
-            "label_names", "removed", "atom_environments", "atom_contributions"}  # fmt: skip
+            "label_names", "code_names", "columns", "removed", "atom_environments", "atom_contributions"}  # fmt: skip
     # A new field of GraphSet must be looked at here: could it carry a class?
     assert {field.name for field in fields(seen)} == read
 

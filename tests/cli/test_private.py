@@ -44,7 +44,7 @@ def glass(monkeypatch):
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])
     graphs = canonical_graph_set(counts, sources, sources + 1)
-    monkeypatch.setattr(Reading, "read", lambda self, path: graphs)
+    monkeypatch.setattr(Reading, "read", lambda self, path, **_: graphs)
 
     def run(*arguments, code=0):
         result = CliRunner().invoke(private.app, [str(argument) for argument in arguments])

@@ -139,7 +139,9 @@ def test_a_saved_index_is_mapped_covered_by_the_manifest_and_in_the_facts(
         assert str(tmp_path / "model" / file) in maps.read()
     loaded.save(tmp_path / "model")  # onto itself
     assert [path.name for path in (tmp_path / "model").glob("index-*")] == [file]
-    card = CliRunner().invoke(app, ["info", str(tmp_path / "model")], catch_exceptions=False).output
+    card = (
+        CliRunner(env={"COLUMNS": "200"}).invoke(app, ["info", str(tmp_path / "model")], catch_exceptions=False).output
+    )
     assert "ivf, recall@10" in card
     assert f"leave-one-out scores of {KEPT} references" in card
 

@@ -143,12 +143,13 @@ def _fold(raw: NDArray[Any], fold: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def blind(graphs: GraphSet, rows: NDArray[np.int64]) -> GraphSet:
-    """The chosen graphs as a method may see them: no class labels, no names, no reading history."""
+    """The chosen graphs as a method may see them: no class labels, names, columns of the file or reading history."""
     chosen = graphs[rows]
     return replace(
         chosen,
         labels=None,
         ids=tuple(str(i) for i in range(len(chosen))),
         node_names=None,
+        columns={},
         removed=np.zeros((len(chosen), 3), np.int64),
     )
