@@ -35,7 +35,7 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 
 test: check
-	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 \
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 \
 		--cov --cov-report=term:skip-covered --cov-fail-under=90
 
 docs: $(STAMP)
