@@ -21,7 +21,7 @@ from graphglass.graphs import GraphSet, canonical_graph_set
 
 REFERENCES, QUERIES = 40, 12
 _DIGITS, _TRAINED_DIGITS = 5, 3  # significant digits that enter: more would differ between machines
-_EPOCHS = 22  # past the alignment warm-up of the paper preset, so that its prototypes are used
+_EPOCHS = 22  # longer than the warm-up of the paper preset, so that training also uses its prototypes
 _KNOWN = 3  # of the queries, for methods that need known anomalies
 
 

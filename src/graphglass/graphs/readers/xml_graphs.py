@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NoReturn
 from xml.parsers import expat
@@ -20,7 +21,7 @@ class Key:
     default: str | None = None
 
 
-class XmlParser:
+class XmlParser(ABC):
     """One pass over a document with expat; elements it does not know are skipped."""
 
     language = "XML"
@@ -53,13 +54,13 @@ class XmlParser:
         given = [key for key in self.keys.values() if key.default is not None and key.owner in (owner, "all")]
         return {key.name: self.value(key, str(key.default)) for key in given}
 
+    @abstractmethod
     def started(self, element: str, facts: dict[str, str]) -> None:
         """Called at the start of every element."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ended(self, element: str, owner: str, text: str) -> None:
         """Called at the end of every element, with the element around it and the text inside."""
-        raise NotImplementedError
 
     def parse(self, content: bytes) -> list[DocumentGraph]:
         if not content:
