@@ -126,9 +126,7 @@ def _stress(places: Places, node: int, distance: Places) -> float:
 
 
 @_compiled
-def _untangle(
-    places: Places, distance: Places, edges: Edges, offsets: Edges, neighbours: Edges, rounds: int
-) -> Places:
+def _untangle(places: Places, distance: Places, edges: Edges, offsets: Edges, neighbours: Edges, rounds: int) -> Places:
     nodes = len(places)
     step = 0.6
     for _ in range(rounds):
