@@ -73,7 +73,7 @@ def _dots(pyplot: Any, table: Table) -> Any:
     figure, axes = pyplot.subplots(figsize=(11, 4.8))
     width = 0.8 / max(len(own), 1)
     for i, row in enumerate(own):
-        style = {"fmt": "o" if i < len(_COLOURS) else "s", "color": _colour(i), "markersize": 4.5}
+        style: dict[str, Any] = {"fmt": "o" if i < len(_COLOURS) else "s", "color": _colour(i), "markersize": 4.5}
         places = [x - 0.4 + width * (i + 0.5) for x in range(len(names))]
         _curve(axes, places, row.entries[: len(names)], label=row.name, **style)
         published = quoted.get(f"{row.name}, paper", (None,) * len(names))
@@ -128,7 +128,7 @@ def _shares(pyplot: Any, table: Table) -> Any:
     shares = [name for name in table.head if name.endswith("%")]
     for i, row in enumerate(table.rows):
         line = "--" if row.group == "scored in a test batch" else "-"
-        style = {"linestyle": line, "marker": "o", "color": _colour(i), "label": row.name}
+        style: dict[str, Any] = {"linestyle": line, "marker": "o", "color": _colour(i), "label": row.name}
         _curve(axes, range(len(shares)), row.entries[: len(shares)], spread=False, **style)
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     axes.set_xticks(range(len(shares)), shares)
@@ -202,7 +202,7 @@ def _releases(
     axis: Any, places: Sequence[int], own: list[Record], names: list[str], metric: str, kernel: str, colour: str
 ) -> None:
     """The releases of one kernel, alone and with the source prior."""
-    look = {"color": colour, "markersize": 3.5, "linewidth": 1.1, "elinewidth": 0.7}
+    look: dict[str, Any] = {"color": colour, "markersize": 3.5, "linewidth": 1.1, "elinewidth": 0.7}
     for suffix, fmt, prior in (("", "-o", ""), (" +source", "--s", ", with source")):
         entries = [variant_entry(own, name + suffix, metric) for name in names]
         _curve(axis, places, entries, fmt=fmt, label=f"{kernel} kernel{prior}", **look)

@@ -156,7 +156,7 @@ def dataset_jobs(
     plan: Plan,
     measure: Callable[[str, Cell], Outcome],
     settings: dict[str, Any] | None = None,
-    **fields: Sequence[str],
+    **fields: Any,
 ) -> list[Job]:
     """Jobs of :func:`built` methods; their records say where the domain of the prompts comes from."""
     said = {"domain": "of the dataset"}
