@@ -16,7 +16,8 @@ from graphglass.detector.glass import GLASS
 from graphglass.detector.saved_form import KIND
 from graphglass.errors import InputError, SchemaError, ServeError
 from graphglass.graphs.drawing import frequent_labels
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.serve import schemas
