@@ -121,7 +121,7 @@ class PrivateSummary:
         if self.encoder is not None and fingerprint != self.encoder:
             raise ArtifactError(
                 f"The summary was released with encoder {self.encoder}; found {fingerprint or 'no model'}. "
-                "Scoring needs the model that the summary names."
+                "Scoring needs that model."
             )
 
     def to_bytes(self) -> bytes:

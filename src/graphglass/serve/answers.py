@@ -12,7 +12,8 @@ import numpy as np
 from graphglass.detector.explanation import Neighbour
 from graphglass.errors import InputError, SchemaError
 from graphglass.graphs.drawing import draw_graph
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.serve import schemas
 from graphglass.serve.request_graphs import item_names, own_values, read_items, rejections, request_items
 from graphglass.serve.request_limits import Item, ServeLimits
