@@ -32,7 +32,7 @@ from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cluster import connect, score_parts
 from graphglass.cluster.part_work import score_columns
 from graphglass.detector.reference_scorer import build_channels
-from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.joining import concatenate
 from graphglass.storage.load import artifact_digest
 from scale_graphs import molecules, part, planted, write_part
 

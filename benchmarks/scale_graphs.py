@@ -10,7 +10,7 @@ import numpy as np
 
 from graphglass import load_dataset, write_parquet
 from graphglass.graphs import GraphSet, canonical_graph_set
-from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.joining import concatenate
 
 SOURCES = ("MUTAG", "AIDS", "NCI1")
 # Of every part; the rest are real molecules with an edge moved and an atom renamed.

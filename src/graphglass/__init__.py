@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
     from graphglass.embedding.encoders.text_encoder import load_encoder
     from graphglass.embedding.prompt.graphdp import GraphDP, graphdp
-    from graphglass.graphs.graph_set import GraphSet, concatenate
+    from graphglass.graphs.graph_set import GraphSet
+    from graphglass.graphs.joining import concatenate
     from graphglass.graphs.limits import Limits
     from graphglass.graphs.read import read_graphs, read_report
     from graphglass.graphs.readers.json_lines import write_json_lines
@@ -34,7 +35,7 @@ _HOMES = {
     "graphdp": "embedding.prompt.graphdp",
     "load_encoder": "embedding.encoders.text_encoder",
     "GraphSet": "graphs.graph_set",
-    "concatenate": "graphs.graph_set",
+    "concatenate": "graphs.joining",
     "load_dataset": "graphs.tu_catalogue",
     "read_graphs": "graphs.read",
     "read_report": "graphs.read",

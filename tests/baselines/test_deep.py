@@ -16,7 +16,8 @@ from graphglass.baselines.deep import DeepDetector
 from graphglass.baselines.node_inputs import graph_batch
 from graphglass.errors import ArtifactError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 
 METHODS = ("CVTGAD", "GLADC", "GLocalKD", "MUSE", "OCGIN", "OCGTL", "SIGNET", "UniFORM")
 STEPS = 6

@@ -71,6 +71,12 @@ class TestEveryChannel:
         alone = [distances(item, queries[[i]]) for i in range(len(queries))]
         assert np.array_equal(distances(item, queries), np.concatenate(alone))
 
+    def test_a_distance_is_the_same_from_either_side(self, name, references, queries):
+        item = channel(name)
+        item.fit(references)
+        one, other = item.encode(queries), item.encode(references)
+        assert np.array_equal(item.compare(one, other), item.compare(other, one).T)
+
     def test_renumbered_nodes_change_nothing(self, name, references, queries):
         item = channel(name)
         item.fit(references)

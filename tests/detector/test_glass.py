@@ -8,7 +8,7 @@ from sklearn.base import clone
 from graphglass import GLASS
 from graphglass.errors import EncoderError, GraphError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.joining import concatenate
 
 
 def relabelled(graph, seed):

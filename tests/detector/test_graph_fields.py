@@ -7,7 +7,7 @@ from graphglass import GLASS, read_graphs
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.graph_fields import _carried, field_deviations
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.joining import concatenate
 from graphglass.structure.profile import profile
 
 PATH = ([0, 1, 2], [1, 2, 3])  # four nodes in a row

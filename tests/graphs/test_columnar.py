@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.graphs import columnar
-from graphglass.graphs.columnar import cache_entry, load_columns, load_entry, save_columns
+from graphglass.graphs.columnar import cache_entry, load_entry, store_entry
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
@@ -36,8 +35,9 @@ def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @settings(max_examples=25, deadline=None)
 def test_columns_come_back_as_they_were(graphs: GraphSet) -> None:
     with tempfile.TemporaryDirectory() as name:
-        save_columns(graphs, Path(name) / "entry")
-        back = load_columns(Path(name) / "entry")
+        store_entry(graphs, Path(name) / "entry.npz")
+        back = load_entry(Path(name) / "entry.npz")
+    assert back is not None
     assert back.ids == graphs.ids
     assert back.content_hashes() == graphs.content_hashes()
     assert back.label_names == graphs.label_names
@@ -59,24 +59,21 @@ def test_a_changed_source_is_parsed_again(dataset: Path) -> None:
     assert read_tu(dataset).edge_count == 3
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "remove", "version", "words"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "remove", "words"])
 def test_a_damaged_entry_is_made_again(dataset: Path, damage: str) -> None:
     first = read_tu(dataset)
     entry = cache_entry(dataset)
     assert entry is not None
-    column, manifest = entry / "neighbours.npy", entry / "manifest.json"
+    content = entry.read_bytes()
     if damage == "flip":
-        content = bytearray(column.read_bytes())
-        content[-4] ^= 1
-        column.write_bytes(content)
+        place = content.index(first.neighbours.tobytes())
+        entry.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     elif damage == "cut":
-        column.write_bytes(column.read_bytes()[:-3])
+        entry.write_bytes(content[:-3])
     elif damage == "remove":
-        column.unlink()
-    elif damage == "version":
-        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "version": 0}))
+        entry.unlink()
     else:
-        manifest.write_text("words")
+        entry.write_text("words")
     assert load_entry(entry) is None
     assert read_tu(dataset).content_hashes() == first.content_hashes()
     assert load_entry(entry) is not None
@@ -102,7 +99,7 @@ def test_a_large_set_loads_from_the_cache_in_time(tmp_path: Path) -> None:
     nodes, ends = 370_000, 24_572_158
     offsets = np.linspace(0, ends, nodes + 1).astype(np.int64)
     graphs = GraphSet(np.array([0, nodes]), offsets, np.zeros(ends, np.int32), ("g",))
-    save_columns(graphs, tmp_path / "entry")
+    store_entry(graphs, tmp_path / "entry.npz")
     start = time.process_time()  # not the clock on the wall: other work on the machine is not ours
-    load_columns(tmp_path / "entry")
+    assert load_entry(tmp_path / "entry.npz") is not None
     assert time.process_time() - start < 2.0

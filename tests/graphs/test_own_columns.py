@@ -14,7 +14,8 @@ import pytest
 
 from graphglass.errors import GraphError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.own_columns import own_column
 from graphglass.graphs.read import read_graphs
 

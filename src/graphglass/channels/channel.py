@@ -65,7 +65,7 @@ class Channel(ABC):
 
     @abstractmethod
     def compare(self, rows: Rows, others: Rows) -> NDArray[np.float64]:
-        """Distances, (rows, others)."""
+        """Distances, (rows, others); they do not depend on which side a row is on."""
 
     @abstractmethod
     def compare_each(self, rows: Rows, others: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -108,10 +108,7 @@ class Channel(ABC):
         self.units = np.ones(len(references))
         self.left_out = np.zeros(len(references))
         if self.references is not None:
-            rows = self.references
-            self.left_out, self.units = left_out_means(
-                lambda first, last: self.compare(rows[first:last], rows), self.k, self.locality, len(references)
-            )
+            self.left_out, self.units = left_out_means(self.compare, self.references, self.k, self.locality)
 
     def fit_among(self, references: ProfiledGraphs, search: CandidateSearch) -> None:
         """As :meth:`fit` for very many references, each compared with its candidates alone.
@@ -126,7 +123,7 @@ class Channel(ABC):
         if self.locality:
             plain = np.empty(len(references))
             for first in range(0, len(references), ROWS):
-                around = search.around[first : first + ROWS]
+                around = search.around[first : first + ROWS].astype(np.int64)
                 plain[first : first + ROWS] = smallest_mean(
                     self.compare_each(rows[first : first + ROWS], rows, around), self.k
                 )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 BLOCK = 64  # queries per block of the distance matrix: one that stays near the processor's cache
+TILE = 512  # references compared with each other at a time
 KEPT = 4096  # references whose distances to each other stay in memory for the second pass
 HALF_LOCAL = 64  # references at which half of the locality asked for is used
 
@@ -21,7 +25,7 @@ class CandidateSearch:
 
     Attributes
     ----------
-    around : int64 (references, few)
+    around : int32 (references, few)
         Other references near each reference, for its local scale.
     calibrated : int64 (calibrated,)
         The references that get a leave-one-out distance.
@@ -29,7 +33,7 @@ class CandidateSearch:
         The candidates of each of those, without itself.
     """
 
-    around: NDArray[np.int64]
+    around: NDArray[np.int32]
     calibrated: NDArray[np.int64]
     left_out: NDArray[np.int64]
 
@@ -58,30 +62,36 @@ def nearest_means(metric: Metric, count: int, k: int, units: NDArray[np.float64]
 
 
 def left_out_means(
-    metric: Metric, k: int, locality: float, count: int
+    compare: Callable[[Any, Any], NDArray[np.float64]], rows: Any, k: int, locality: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same mean for every reference against the others (eq:loo_score), and the units they are measured in.
 
     The units are the references' own local scales to the power ``locality``, less of it the fewer references there
     are: the distance to one neighbour among eight is a poor estimate of a region. A single reference has no others: 0.
+    ``compare`` is symmetric, so each pair of references is compared once.
     """
+    count = len(rows)
     units = np.ones(count)
     if count < 2:
         return np.zeros(count), units
     k = min(k, count - 1)
-    kept: dict[int, NDArray[np.float64]] = {}
+    parts = [slice(first, min(first + TILE, count)) for first in range(0, count, TILE)]
+    tiles = [rows[part] for part in parts]
+    kept: dict[tuple[int, int], NDArray[np.float64]] = {}
 
     def means() -> NDArray[np.float64]:
-        out = np.empty(count)
-        for first in range(0, count, BLOCK):
-            last = min(first + BLOCK, count)
-            block = kept[first] if first in kept else metric(first, last)
+        best = np.full((count, k), np.inf)
+        for i, j in combinations_with_replacement(range(len(parts)), 2):
+            block = kept[i, j] if (i, j) in kept else compare(tiles[i], tiles[j])
             if count <= KEPT:
-                kept[first] = block
-            others = block / units
-            others[np.arange(last - first), np.arange(first, last)] = np.inf
-            out[first:last] = smallest_mean(others, k)
-        return out
+                kept[i, j] = block
+            others = block / units[parts[j]]
+            if i == j:
+                np.fill_diagonal(others, np.inf)
+            else:
+                _insert_smallest(best[parts[j]], np.ascontiguousarray((block / units[parts[i], None]).T))
+            _insert_smallest(best[parts[i]], others)
+        return best.mean(axis=1)
 
     plain = means()
     if locality == 0:
@@ -97,11 +107,23 @@ def used_locality(locality: float, references: int) -> float:
 
 def smallest_mean(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Mean of the k smallest entries of every row, or of all where there are fewer."""
-    k = min(k, block.shape[1])
-    if k == 1:
-        return block.min(axis=1)
-    # Sorted, so that the sum does not depend on how the row was partitioned.
-    return np.sort(np.partition(block, k - 1, axis=1)[:, :k], axis=1).mean(axis=1)
+    best = np.full((len(block), min(k, block.shape[1])), np.inf)
+    _insert_smallest(best, block)
+    return best.mean(axis=1)
+
+
+@njit(cache=True, nogil=True)
+def _insert_smallest(best: NDArray[np.float64], block: NDArray[np.float64]) -> None:
+    """Keep the smallest entries of every row, seen so far or in the block, in ascending order."""
+    last = best.shape[1] - 1
+    for row in range(len(block)):
+        for value in block[row]:
+            if value < best[row, last]:
+                place = last
+                while place > 0 and best[row, place - 1] > value:
+                    best[row, place] = best[row, place - 1]
+                    place -= 1
+                best[row, place] = value
 
 
 def local_units(left_out: NDArray[np.float64], power: float) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ def list_datasets(data_root: Root = None) -> None:
     from rich.table import Table
 
     from graphglass.cli.console import literal_console
-    from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_dataset, find_dataset
+    from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_path, find_dataset
 
     where = f"Data root: {data_root}" if data_root else "No data root: add --data-root FOLDER or set GRAPHGLASS_DATA"
     table = Table(title=where, box=SIMPLE)
@@ -36,7 +36,7 @@ def list_datasets(data_root: Root = None) -> None:
         table.add_column(title, justify="right")
     for entry in CATALOGUE.values():
         path = find_dataset(entry.name, data_root)
-        place = path.name if path else "bundled" if bundled_dataset(entry.name) else "-"
+        place = path.name if path else "bundled" if bundled_path(entry.name) else "-"
         counts = (entry.graphs, entry.classes, f"{entry.average_nodes:.2f}", f"{entry.average_edges:.2f}")
         table.add_row(entry.name, entry.domain, place, *map(str, counts))
     literal_console().print(table)
@@ -88,16 +88,12 @@ def verify_datasets(names: Names = None, data_root: Root = None) -> None:
     wanted = [dataset_entry(name).name for name in names] if names else list(CATALOGUE)
     bad, absent = [], []
     for name in wanted:
-        path = find_dataset(name, data_root)
+        path = find_dataset(name, data_root) or bundled_path(name)
+        if path is None:
+            absent.append(name)
+            continue
         try:
-            if path is not None:
-                check = verify_dataset(name, path)
-            else:
-                with bundled_path(name) as copy:
-                    if copy is None:
-                        absent.append(name)
-                        continue
-                    check = verify_dataset(name, copy)
+            check = verify_dataset(name, path)
         except GlassError as error:
             bad.append(name)
             typer.echo(f"{name:14} unreadable: {error}")

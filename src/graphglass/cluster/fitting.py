@@ -14,7 +14,8 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.cluster.parts import input_files
 from graphglass.detector.glass import GLASS
 from graphglass.errors import GraphError
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.rejects import logger
 from graphglass.structure.profile import join_profiles, profile

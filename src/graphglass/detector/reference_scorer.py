@@ -19,7 +19,8 @@ from graphglass.detector.large_references import LargeReferences, index_referenc
 from graphglass.detector.settings import PaperSettings
 from graphglass.embedding.scoring_rules import paper_fusion
 from graphglass.errors import SchemaError
-from graphglass.graphs.graph_set import COUNT, GraphSet, with_edge_attributes
+from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.joining import with_edge_attributes
 
 REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
 Schema = tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]

@@ -11,7 +11,8 @@ from typing import Any
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.read import read_graphs
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.graphs.graph_set import COUNT, GraphSet, with_edge_attributes
+from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.joining import with_edge_attributes
 
 WIDEST = 64  # columns that are read one by one; more are mixed into this many
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, overload
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import GraphError, SchemaError
-from graphglass.graphs.own_columns import joined_columns
+from graphglass.errors import GraphError
 from graphglass.graphs.selection import chosen_graphs, offsets, ranges
-from graphglass.wording import listing
 
 REMOVED = ("self_loops", "multi_edges", "one_way")
 COUNT = "count"  # the edge attribute that says how many parallel edges became one
 
-
 # What one row of each column stands for; selecting, joining and checking go by this table.
-_ROWS = {
+ROWS = {
     "labels": "graph", "removed": "graph",
     "node_labels": "node", "attributes": "node", "node_names": "node",
     "atom_environments": "node", "atom_contributions": "node",
@@ -42,8 +39,7 @@ class EdgeList(NamedTuple):
 class GraphSet:
     """A set of simple graphs held column by column.
 
-    Build one with :func:`graphglass.graphs.canonical.canonical_graph_set` or a reader; the constructor only checks
-    shapes.
+    Readers and :func:`graphglass.graphs.canonical.canonical_graph_set` build it; the constructor only checks shapes.
 
     Every edge is stored at both of its ends, whatever its direction: neighbours, offsets and everything measured from
     them are those of the undirected skeleton. In a directed set ``outgoing`` tells which ends are the start of an
@@ -76,9 +72,7 @@ class GraphSet:
         edge in each direction. None for an undirected set.
     node_names : (nodes,) str or None
         The caller's node identifiers where they are not 0..n-1.
-    atom_environments : int64 (nodes, 3) or None
-        Molecules only, see :mod:`graphglass.graphs.chemistry`.
-    atom_contributions : float64 (nodes, width) or None
+    atom_environments, atom_contributions : int64 (nodes, 3), float64 (nodes, width) or None
         Molecules only, see :mod:`graphglass.graphs.chemistry`.
     label_names : mapping int -> str
         What a node or edge label stood for when it was text.
@@ -122,20 +116,19 @@ class GraphSet:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        graphs = len(self.node_offsets) - 1
+        graphs = len(self)
         if self.removed.shape[0] == 0 and graphs:
             object.__setattr__(self, "removed", np.zeros((graphs, 3), np.int64))
-        lengths = {"graph": graphs, "node": int(self.node_offsets[-1]), "end": len(self.neighbours)}
-        expected = {"ids": graphs, "neighbour_offsets": lengths["node"] + 1}
-        for name, length in (expected | {name: lengths[kind] for name, kind in _ROWS.items()}).items():
+        lengths = {"graph": graphs, "node": self.node_count, "end": len(self.neighbours)}
+        expected = {"ids": graphs, "neighbour_offsets": self.node_count + 1}
+        for name, length in (expected | {name: lengths[kind] for name, kind in ROWS.items()}).items():
             value = getattr(self, name)
             if value is not None and len(value) != length:
                 raise GraphError(f"GraphSet.{name} must have {length} rows, found {len(value)}.")
         for name, value in self.columns.items():
             if np.shape(value) != (graphs,):
-                raise GraphError(
-                    f"GraphSet.columns[{name!r}] must have {graphs} values, found shape {np.shape(value)}."
-                )
+                found = f"found shape {np.shape(value)}"
+                raise GraphError(f"GraphSet.columns[{name!r}] must have {graphs} values, {found}.")
         for name, stem in (("attribute", "attribute"), ("edge_attribute", "value")):
             table = getattr(self, f"{name}s")
             if table is not None and len(getattr(self, f"{name}_names")) != table.shape[1]:
@@ -144,8 +137,7 @@ class GraphSet:
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
                 object.__setattr__(self, item.name, _frozen(value))
-        if self.columns:
-            object.__setattr__(self, "columns", {name: _frozen(np.asarray(v)) for name, v in self.columns.items()})
+        object.__setattr__(self, "columns", {name: _frozen(np.asarray(v)) for name, v in self.columns.items()})
 
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
@@ -153,14 +145,10 @@ class GraphSet:
     def __repr__(self) -> str:
         kind = "directed graphs" if self.directed else "graphs"
         parts = [f"{len(self)} {kind}", f"{self.node_count} nodes", f"{self.edge_count} edges"]
-        if self.node_labels is not None:
-            parts.append("node labels")
-        if self.attributes is not None:
-            parts.append(f"{self.attributes.shape[1]} attributes")
-        if self.edge_labels is not None:
-            parts.append("edge labels")
-        if self.edge_attributes is not None:
-            parts.append(f"{self.edge_attributes.shape[1]} edge attributes")
+        for name in ("node_labels", "attributes", "edge_labels", "edge_attributes"):
+            value, words = getattr(self, name), name.replace("_", " ")
+            if value is not None:
+                parts.append(words if value.ndim == 1 else f"{value.shape[1]} {words}")
         return f"GraphSet({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -218,25 +206,17 @@ class GraphSet:
         rows, columns = self.end_nodes, self.global_neighbours
         once = rows < columns if self.outgoing is None else self.outgoing
         labels = None if self.edge_labels is None else self.edge_labels[once]
-        return EdgeList(
-            rows[once], columns[once], labels, None if self.edge_attributes is None else self.edge_attributes[once]
-        )
+        attributes = None if self.edge_attributes is None else self.edge_attributes[once]
+        return EdgeList(rows[once], columns[once], labels, attributes)
 
-    @overload
-    def __getitem__(self, key: int | np.integer[Any]) -> GraphSet: ...
-    @overload
-    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> GraphSet: ...
-    def __getitem__(self, key: Any) -> GraphSet:
+    def __getitem__(self, key: int | np.integer[Any] | slice | Sequence[int] | NDArray[Any]) -> GraphSet:
         """Select graphs by integer (a set of one), slice, index array or boolean mask."""
-        return self._take(chosen_graphs(key, len(self)))
-
-    def _take(self, chosen: NDArray[np.int64]) -> GraphSet:
         # Only what the chosen graphs hold is touched: taking one graph costs its own size, not the set's.
+        chosen = chosen_graphs(key, len(self))
         sizes = self.node_offsets[chosen + 1] - self.node_offsets[chosen]
         nodes = ranges(self.node_offsets[chosen], sizes)
         degrees = self.neighbour_offsets[nodes + 1] - self.neighbour_offsets[nodes]
         ends = ranges(self.neighbour_offsets[nodes], degrees)
-
         return replace(
             self,
             node_offsets=offsets(sizes),
@@ -248,7 +228,7 @@ class GraphSet:
 
     def rows_at(self, places: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         """Rows of all arrays the set has, chosen by index or mask for each of ``graph``, ``node`` and ``end``."""
-        found = {name: (getattr(self, name), kind) for name, kind in _ROWS.items()}
+        found = {name: (getattr(self, name), kind) for name, kind in ROWS.items()}
         rows = {name: value[places[kind]] for name, (value, kind) in found.items() if value is not None}
         if self.columns:
             rows["columns"] = {name: value[places["graph"]] for name, value in self.columns.items()}
@@ -258,6 +238,8 @@ class GraphSet:
         return (self[i] for i in range(len(self)))
 
     def __add__(self, other: GraphSet) -> GraphSet:
+        from graphglass.graphs.joining import concatenate
+
         return concatenate([self, other])
 
     def without_labels(self) -> GraphSet:
@@ -282,20 +264,16 @@ class GraphSet:
         Ids and class labels do not enter. Isomorphic graphs with another node order hash differently.
         """
         hashes = []
-        for i in range(len(self)):
-            first, last = self.node_offsets[i], self.node_offsets[i + 1]
-            start, stop = self.neighbour_offsets[first], self.neighbour_offsets[last]
+        for first, last in pairwise(self.node_offsets):
+            nodes = slice(first, last)
+            ends = slice(self.neighbour_offsets[first], self.neighbour_offsets[last])
             digest = hashlib.sha256(np.diff(self.neighbour_offsets[first : last + 1]).tobytes())
-            digest.update(self.neighbours[start:stop].tobytes())
-            for value, begin, end in (
-                (self.node_labels, first, last),
-                (self.attributes, first, last),
-                (self.edge_labels, start, stop),
-            ):
-                digest.update(b"|" if value is None else np.ascontiguousarray(value[begin:end]).tobytes())
+            digest.update(self.neighbours[ends].tobytes())
+            for value, rows in ((self.node_labels, nodes), (self.attributes, nodes), (self.edge_labels, ends)):
+                digest.update(b"|" if value is None else np.ascontiguousarray(value[rows]).tobytes())
             for name in ("edge_attributes", "outgoing"):  # sets without them keep the hashes they always had
                 if (value := getattr(self, name)) is not None:
-                    digest.update(name.encode() + np.ascontiguousarray(value[start:stop]).tobytes())
+                    digest.update(name.encode() + np.ascontiguousarray(value[ends]).tobytes())
             hashes.append(digest.hexdigest())
         return tuple(hashes)
 
@@ -304,96 +282,3 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()  # so that freezing this set does not freeze an array the caller still owns
     view.flags.writeable = False
     return view
-
-
-def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
-    """Join graph sets of one schema, in order.
-
-    If one set is directed, all become directed; a set without the edge attribute ``count`` gets the value 1 where
-    others have it. Class labels, node names and what molecules carry beyond labels and attributes stay only if all sets
-    have them; columns stay if any set has them.
-
-    Raises
-    ------
-    GraphError
-        If a graph id occurs in more than one of them, or twice in one.
-    SchemaError
-        If some carry labels or attributes that others lack.
-
-    Examples
-    --------
-    >>> from graphglass import concatenate, load_dataset
-    >>> molecules = load_dataset("MUTAG")
-    >>> len(concatenate([molecules[:10], molecules[100:105]]))
-    15
-    """
-    parts = list(sets)
-    if not parts:
-        return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), ())
-    if len(parts) == 1:
-        return parts[0]
-    filled = _same_edge_schema([part for part in parts if len(part)] or parts[:1])
-    schema = {_schema(part) for part in filled}
-    if len(schema) > 1:
-        found = "; ".join(
-            f"{'with' if nodes else 'no'} node labels, {'with' if edges else 'no'} edge labels, attributes: "
-            f"{listing(names)}, edge attributes: {listing(edge_names)}"
-            for nodes, edges, names, edge_names in sorted(schema)
-        )
-        raise SchemaError(
-            "Graph sets can be joined only if they carry the same node labels, edge labels and attributes. "
-            f"Found {found}."
-        )
-    ids = tuple(identifier for part in filled for identifier in part.ids)
-    if len(set(ids)) < len(ids):
-        twice = Counter(ids).most_common(1)[0][0]
-        raise GraphError(
-            f"Graph ids must be unique in the joined set; {twice!r} occurs more than once. Rename graphs first, for "
-            "example with the name of their set in front: dataclasses.replace(graphs, ids=...)."
-        )
-
-    def joined(name: str) -> Any:
-        values = [getattr(part, name) for part in filled]
-        if any(value is None for value in values):
-            return None  # class labels, node names and chemistry are optional per part
-        return np.concatenate(values)
-
-    return GraphSet(
-        node_offsets=offsets(np.concatenate([part.sizes for part in filled])),
-        neighbour_offsets=offsets(np.concatenate([np.diff(part.neighbour_offsets) for part in filled])),
-        neighbours=joined("neighbours"),
-        ids=ids,
-        attribute_names=filled[0].attribute_names,
-        edge_attribute_names=filled[0].edge_attribute_names,
-        label_names={code: name for part in filled for code, name in part.label_names.items()},
-        code_names={
-            owner: {code: name for part in filled for code, name in part.code_names.get(owner, {}).items()}
-            for owner in {owner for part in filled for owner in part.code_names}
-        },
-        **{name: joined(name) for name in _ROWS},
-        columns=joined_columns([(len(part), part.columns) for part in filled]),
-    )
-
-
-def _same_edge_schema(parts: list[GraphSet]) -> list[GraphSet]:
-    if any(part.directed for part in parts):
-        parts = [part.as_directed() for part in parts]
-    widest = max((part.edge_attribute_names for part in parts), key=len)
-    return [with_edge_attributes(part, widest) if COUNT in widest else part for part in parts]
-
-
-def with_edge_attributes(graphs: GraphSet, names: tuple[str, ...]) -> GraphSet:
-    """The set with these edge attributes in this order, others left out; a missing ``count`` is 1.
-
-    Returned as it is if it lacks another one of them.
-    """
-    own, ends = graphs.edge_attribute_names, len(graphs.neighbours)
-    if own == names or (ends and any(name not in own for name in names if name != COUNT)):
-        return graphs
-    table = np.ones((ends, 0)) if graphs.edge_attributes is None else graphs.edge_attributes
-    columns = [table[:, own.index(name)] if name in own else np.ones(ends) for name in names]
-    return replace(graphs, edge_attributes=np.stack(columns, axis=1), edge_attribute_names=names)
-
-
-def _schema(part: GraphSet) -> tuple[bool, bool, tuple[str, ...], tuple[str, ...]]:
-    return part.node_labels is not None, part.edge_labels is not None, part.attribute_names, part.edge_attribute_names

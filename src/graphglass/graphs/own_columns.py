@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -32,18 +32,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, str | bool | int) else str(value)
-
-
-def joined_columns(parts: Sequence[tuple[int, Mapping[str, NDArray[Any]]]]) -> dict[str, NDArray[Any]]:
-    """The columns of several sets one after another, None where a set lacks one.
-
-    Parameters
-    ----------
-    parts : sequence of (int, mapping)
-        The number of graphs of each set, and its columns.
-    """
-    names = dict.fromkeys(name for _, columns in parts for name in columns)
-    return {
-        name: own_column([value for size, columns in parts for value in columns.get(name, [None] * size)])
-        for name in names
-    }

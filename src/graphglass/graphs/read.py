@@ -11,7 +11,8 @@ import numpy as np
 
 from graphglass.errors import FormatError, GlassError, GraphError, ParameterError, SchemaError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
-from graphglass.graphs.graph_set import GraphSet, concatenate
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.selection import offsets
 
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +16,8 @@ import numpy as np
 from graphglass.errors import DataError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.tu import read_tu
+from graphglass.storage.atomic import replacing
+from graphglass.storage.manifest import file_digest
 
 _LARGEST_DOWNLOAD = 512 << 20
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
@@ -29,12 +27,8 @@ SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 class TuDataset:
     """What a correct copy of one dataset holds.
 
-    Attributes
-    ----------
-    average_nodes, average_edges : float
-        Per graph, to two decimals; an edge is an unordered pair of different nodes.
-    sha256 : tuple of str
-        Zips known to be right; another packing of the same graphs has another sum.
+    Averages are per graph, to two decimals; an edge is an unordered pair of different nodes. Another packing of the
+    same graphs has another ``sha256``.
     """
 
     name: str
@@ -43,11 +37,7 @@ class TuDataset:
     average_nodes: float
     average_edges: float
     domain: str
-    sha256: tuple[str, ...] = ()
-
-    @property
-    def url(self) -> str:
-        return f"{SITE}/{self.name}.zip"
+    sha256: str
 
 
 # Counts of tab:dataset_stats. AIDS is TU's own version (the table has 25.7 and 27.9). COLLAB lists 2,837 self-loops,
@@ -56,29 +46,29 @@ CATALOGUE = {
     entry.name: entry
     for entry in (
         TuDataset("MUTAG", 188, 2, 17.93, 19.79, "molecule",
-                  ("05febd2a61db0e600d1551966eb74b8524501fa12bfbf2b60913d60e03e619c2",)),
+                  "05febd2a61db0e600d1551966eb74b8524501fa12bfbf2b60913d60e03e619c2"),
         TuDataset("PROTEINS", 1113, 2, 39.06, 72.82, "protein",
-                  ("053233acfec6a87a1494be5e7d4e410f627fafd6142634237db38229a90eaacf",)),
+                  "053233acfec6a87a1494be5e7d4e410f627fafd6142634237db38229a90eaacf"),
         TuDataset("DD", 1178, 2, 284.32, 715.66, "protein",
-                  ("3e67366001222bc150f3fa7b39fd1e73e586699656c993869c691906f27c681a",)),
+                  "3e67366001222bc150f3fa7b39fd1e73e586699656c993869c691906f27c681a"),
         TuDataset("ENZYMES", 600, 6, 32.63, 62.14, "protein",
-                  ("c23466eb026aab05aeb0a29155fae40384203a9570c69d6b2a0cf6f9fb72f6be",)),
+                  "c23466eb026aab05aeb0a29155fae40384203a9570c69d6b2a0cf6f9fb72f6be"),
         TuDataset("DHFR", 756, 2, 42.43, 44.54, "molecule",
-                  ("d89f936199002dab711bb161e5f13411e4b0f0b45810c01c44bdabf4c576733f",)),
+                  "d89f936199002dab711bb161e5f13411e4b0f0b45810c01c44bdabf4c576733f"),
         TuDataset("BZR", 405, 2, 35.75, 38.36, "molecule",
-                  ("e5dba7a66980b86590d6fff1b09d1d831d7fa62c256defcb2899bb49124c5614",)),
+                  "e5dba7a66980b86590d6fff1b09d1d831d7fa62c256defcb2899bb49124c5614"),
         TuDataset("COX2", 467, 2, 41.22, 43.45, "molecule",
-                  ("e2f30e06264246cb8c6263f8db050c1f1aa330053d582c4f926d824d32ec4f29",)),
+                  "e2f30e06264246cb8c6263f8db050c1f1aa330053d582c4f926d824d32ec4f29"),
         TuDataset("AIDS", 2000, 2, 15.69, 16.20, "molecule",
-                  ("bd7efbc8a28969909825f6f76930020a2a3d6330621804c5f9f3cda52cb0e23f",)),
+                  "bd7efbc8a28969909825f6f76930020a2a3d6330621804c5f9f3cda52cb0e23f"),
         TuDataset("NCI1", 4110, 2, 29.87, 32.30, "molecule",
-                  ("5d18397d2ec06e97bd95b3ac286c1b1672200b80ab6e2842219a40d202f45ca9",)),
+                  "5d18397d2ec06e97bd95b3ac286c1b1672200b80ab6e2842219a40d202f45ca9"),
         TuDataset("IMDB-BINARY", 1000, 2, 19.77, 96.53, "social",
-                  ("7dac99dbf9576ae7a824d59f0d7dd4ca5856d79b0a71d22bfdcefc8c39e2112b",)),
+                  "7dac99dbf9576ae7a824d59f0d7dd4ca5856d79b0a71d22bfdcefc8c39e2112b"),
         TuDataset("COLLAB", 5000, 3, 74.49, 2457.22, "social",
-                  ("0b2f98d15c5a00ac982d45eedd422223b278981368968dcb6ed3832c0b9cbc35",)),
+                  "0b2f98d15c5a00ac982d45eedd422223b278981368968dcb6ed3832c0b9cbc35"),
         TuDataset("REDDIT-BINARY", 2000, 2, 429.63, 497.75, "social",
-                  ("4b0f2b6bbfeb24bc291ce30398c45126ae6e9853476d5822255ebbb5080b3350",)),
+                  "4b0f2b6bbfeb24bc291ce30398c45126ae6e9853476d5822255ebbb5080b3350"),
     )
 }  # fmt: skip
 ALIASES = {"D&D": "DD", "IMDB-B": "IMDB-BINARY", "REDDIT-B": "REDDIT-BINARY"}
@@ -116,36 +106,23 @@ def data_root(given: str | Path | None = None) -> Path | None:
 def find_dataset(name: str, root: str | Path | None = None) -> Path | None:
     """The zip or folder of a dataset under the data root, or None."""
     entry, folder = dataset_entry(name), data_root(root)
-    if folder is None:
-        return None
-    for candidate in (folder / f"{entry.name}.zip", folder / entry.name):
-        if candidate.exists():
-            return candidate
-    return None
+    candidates = [] if folder is None else [folder / f"{entry.name}.zip", folder / entry.name]
+    return next((path for path in candidates if path.exists()), None)
 
 
-def bundled_dataset(name: str) -> bool:
-    """Whether the dataset is part of the package."""
-    return files("graphglass.datasets").joinpath(f"{dataset_entry(name).name}.zip").is_file()
-
-
-@contextmanager
-def bundled_path(name: str) -> Iterator[Path | None]:
-    """The package's own copy of a dataset as a file, or None."""
-    if not bundled_dataset(name):
-        yield None
-        return
-    with as_file(files("graphglass.datasets").joinpath(f"{dataset_entry(name).name}.zip")) as copy:
-        yield copy
+def bundled_path(name: str) -> Path | None:
+    """The package's own copy of a dataset, or None."""
+    path = Path(str(files("graphglass.datasets"))) / f"{dataset_entry(name).name}.zip"
+    return path if path.is_file() else None
 
 
 def copy_bundled(name: str, root: Path) -> Path | None:
     """Put the package's own copy into the data root; None if it has none."""
-    with bundled_path(name) as copy:
-        if copy is None:
-            return None
-        root.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(copy, root / f"{dataset_entry(name).name}.zip"))
+    copy = bundled_path(name)
+    if copy is None:
+        return None
+    root.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copyfile(copy, root / copy.name))
 
 
 def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool = True) -> GraphSet:
@@ -157,6 +134,8 @@ def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool 
         As in :data:`CATALOGUE`; ``D&D``, ``IMDB-B`` and ``REDDIT-B`` are understood.
     data_root : path, optional
         Folder with ``NAME.zip`` or ``NAME/``; otherwise the environment variable ``GRAPHGLASS_DATA``.
+    cache : bool, default True
+        Keep a large dataset in binary form for the next time.
 
     Raises
     ------
@@ -170,12 +149,9 @@ def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool 
     188
     """
     entry = dataset_entry(name)
-    path = find_dataset(entry.name, data_root)
+    path = find_dataset(entry.name, data_root) or bundled_path(entry.name)
     if path is not None:
         return read_tu(path, cache=cache)
-    with bundled_path(entry.name) as copy:
-        if copy is not None:
-            return read_tu(copy, cache=cache)
     raise DataError(
         f"Dataset {entry.name} was not found. Set GRAPHGLASS_DATA (or data_root=) to a folder with {entry.name}.zip, "
         f"or fetch it with: glass data get {entry.name} --data-root FOLDER"
@@ -185,22 +161,15 @@ def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool 
 def verify_dataset(name: str, path: Path) -> Verification:
     """Compare a zip's sha256, and the counts of a zip or folder, with the catalogue."""
     entry = dataset_entry(name)
-    known = path.is_file() and file_sha256(path) in entry.sha256
     graphs = read_tu(path)
-    classes = 0 if graphs.labels is None else len(np.unique(graphs.labels))
     found = {
         "graphs": len(graphs),
-        "classes": classes,
+        "classes": 0 if graphs.labels is None else len(np.unique(graphs.labels)),
         "average_nodes": graphs.node_count / len(graphs),
         "average_edges": graphs.edge_count / len(graphs),
     }
-    counts = (
-        found["graphs"] == entry.graphs
-        and found["classes"] == entry.classes
-        and abs(found["average_nodes"] - entry.average_nodes) < 0.006
-        and abs(found["average_edges"] - entry.average_edges) < 0.006
-    )
-    return Verification(entry.name, str(path), known, counts, found)
+    counts = all(abs(value - getattr(entry, name)) < 0.006 for name, value in found.items())
+    return Verification(entry.name, str(path), path.is_file() and file_digest(path) == entry.sha256, counts, found)
 
 
 def fetch_dataset(name: str, root: Path, *, site: str = SITE, timeout: float = 30.0) -> Path:
@@ -212,26 +181,20 @@ def fetch_dataset(name: str, root: Path, *, site: str = SITE, timeout: float = 3
         If the site cannot be reached within `timeout` seconds, the file is too large, or it is not the dataset.
     """
     entry = dataset_entry(name)
-    url = f"{site}/{entry.name}.zip"
+    url, final = f"{site}/{entry.name}.zip", root / f"{entry.name}.zip"
     root.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{entry.name}-", suffix=".zip", dir=root)
-    part = Path(temporary)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            _download(url, stream, timeout)
-        check = verify_dataset(entry.name, part)
-        if not check.accepted:
-            raise DataError(f"What {url} sent is not {entry.name}: found {check.found}. Nothing was kept.")
-        final = root / f"{entry.name}.zip"
-        part.chmod(0o644)
-        shutil.move(part, final)
+        with replacing(final) as part:
+            with part.open("wb") as stream:
+                _download(url, stream, timeout)
+            check = verify_dataset(entry.name, part)
+            if not check.accepted:
+                raise DataError(f"What {url} sent is not {entry.name}: found {check.found}. Nothing was kept.")
     except (ValueError, OSError) as error:
         raise DataError(
             f"{entry.name} could not be fetched from {url}: {error}. "
             f"Check the network, or put {entry.name}.zip into {root} yourself."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
     return final
 
 
@@ -249,11 +212,3 @@ def _download(url: str, stream: IO[bytes], timeout: float) -> None:
             if time.monotonic() > deadline:
                 raise DataError(f"{url} is too slow: {received:,} bytes in {20 * timeout:.0f} s. Try again later.")
             stream.write(block)
-
-
-def file_sha256(path: Path) -> str:
-    digest = sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -23,9 +23,7 @@ def make(path: Path, members: dict[str, str]) -> Path:
 
 
 def test_a_truncated_zip(tmp_path: Path) -> None:
-    with bundled_path("MUTAG") as copy:
-        assert copy is not None
-        content = copy.read_bytes()
+    content = bundled_path("MUTAG").read_bytes()
     path = tmp_path / "cut.zip"
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(FormatError, match=r"cut.zip is not a readable zip archive.*truncated"):
@@ -33,9 +31,7 @@ def test_a_truncated_zip(tmp_path: Path) -> None:
 
 
 def test_a_flipped_byte_is_found_by_the_checksum(tmp_path: Path) -> None:
-    with bundled_path("MUTAG") as copy:
-        assert copy is not None
-        content = bytearray(copy.read_bytes())
+    content = bytearray(bundled_path("MUTAG").read_bytes())
     content[2000] ^= 0xFF
     path = tmp_path / "bent.zip"
     path.write_bytes(content)

@@ -13,7 +13,7 @@ import pytest
 
 from graphglass.errors import GraphError, LimitError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import concatenate
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report

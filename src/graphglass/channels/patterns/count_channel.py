@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
-from graphglass.channels.patterns.counts import Counts, overlap, overlap_each
+from graphglass.channels.patterns.counts import Counts, add_distances, overlap_each
 
 _PARTS = ("offsets", "keys", "values")
 
@@ -47,7 +47,7 @@ class CountChannel(Channel):
     def compare(self, rows: PatternRows, others: PatternRows) -> NDArray[np.float64]:
         out = np.zeros((len(rows), len(others)))
         for query, other in zip(rows.levels, others.levels, strict=True):
-            out += (1 - overlap(query, other.postings)) / len(rows.levels)
+            add_distances(query, other.postings, 1 / len(rows.levels), out)
         return out
 
     def compare_each(self, rows: PatternRows, others: PatternRows, places: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+FREQUENT = 8  # patterns that one graph in so many has are stored as a row
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -39,7 +41,15 @@ class Counts:
         order = np.argsort(self.keys, kind="stable")
         keys, sizes = np.unique(self.keys, return_counts=True)
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return Postings(keys, offsets, owner[order], self.values[order], self.totals)
+        graphs, values = owner[order], self.values[order]
+        frequent = np.flatnonzero(sizes * FREQUENT > len(self))
+        row_of = np.full(len(keys), -1)
+        row_of[frequent] = np.arange(len(frequent))
+        rows = np.zeros((len(frequent), len(self)), np.float32)
+        for row, pattern in enumerate(frequent):
+            part = slice(offsets[pattern], offsets[pattern + 1])
+            rows[row, graphs[part]] = values[part]
+        return Postings(keys, offsets, graphs, values, self.totals, row_of, rows)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -60,6 +70,8 @@ class Postings:
     graphs: NDArray[np.int32]
     values: NDArray[np.float32]
     totals: NDArray[np.float64]  # (graphs,)
+    row_of: NDArray[np.int64]  # (patterns,) the row below of a frequent pattern, else -1
+    rows: NDArray[np.float32]  # (frequent patterns, graphs) counts, zeros included
 
 
 def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Counts:
@@ -76,42 +88,54 @@ def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Coun
     return Counts(offsets, sorted_keys[starts], values)
 
 
-def overlap(queries: Counts, references: Postings) -> NDArray[np.float32]:
-    """Weighted Jaccard similarity of query bags to reference bags, (queries, references).
+def add_distances(queries: Counts, references: Postings, share: float, out: NDArray[np.float64]) -> None:
+    """Add ``share`` of the distance 1 - J of query bags to reference bags to ``out``, (queries, references).
 
-    sum min(a, b) / sum max(a, b): 1 for equal bags, 0 for bags without a common pattern. The sizes of the bags count,
-    so that a graph is not close to a multiple of itself.
+    J = sum min(a, b) / sum max(a, b) is the weighted Jaccard similarity: 1 for equal bags, 0 for bags without a common
+    pattern. The sizes of the bags count, so that a graph is not close to a multiple of itself.
     """
     found = np.searchsorted(references.keys, queries.keys)
     known = found < len(references.keys)
     known[known] = references.keys[found[known]] == queries.keys[known]
-    common = _common(
-        queries.offsets, np.where(known, found, -1), queries.values,
-        references.offsets, references.graphs, references.values, len(references.totals),
+    _add_distances(
+        queries.offsets, np.where(known, found, -1), queries.values, queries.totals,
+        references.offsets, references.graphs, references.values, references.totals,
+        references.row_of, references.rows, np.float32(share), out,
     )  # fmt: skip
-    either = queries.totals[:, None] + references.totals[None] - common
-    return (common / np.maximum(either, 1e-12)).astype(np.float32)
 
 
 @njit(cache=True, nogil=True)
-def _common(
+def _add_distances(
     offsets: NDArray[np.int64],
     patterns: NDArray[np.int64],
     values: NDArray[np.float32],
+    totals: NDArray[np.float64],
     posting_offsets: NDArray[np.int64],
     posting_graphs: NDArray[np.int32],
     posting_values: NDArray[np.float32],
-    references: int,
-) -> NDArray[np.float32]:
-    out = np.zeros((len(offsets) - 1, references), np.float32)
-    for row in range(len(offsets) - 1):
-        for entry in range(offsets[row], offsets[row + 1]):
-            pattern = patterns[entry]
+    reference_totals: NDArray[np.float64],
+    row_of: NDArray[np.int64],
+    rows: NDArray[np.float32],
+    share: np.float32,
+    out: NDArray[np.float64],
+) -> None:
+    common = np.empty(len(reference_totals), np.float32)
+    for query in range(len(offsets) - 1):
+        common[:] = 0
+        for entry in range(offsets[query], offsets[query + 1]):
+            pattern, count = patterns[entry], values[entry]
             if pattern < 0:
                 continue
+            if row_of[pattern] >= 0:  # most references have it: straight through memory, zeros included
+                row = rows[row_of[pattern]]
+                for graph in range(len(common)):
+                    common[graph] += min(count, row[graph])
+                continue
             for position in range(posting_offsets[pattern], posting_offsets[pattern + 1]):
-                out[row, posting_graphs[position]] += min(values[entry], posting_values[position])
-    return out
+                common[posting_graphs[position]] += min(count, posting_values[position])
+        for graph in range(len(common)):
+            either = max(totals[query] + reference_totals[graph] - common[graph], 1e-12)
+            out[query, graph] += (np.float32(1) - np.float32(common[graph] / either)) * share
 
 
 def overlap_each(queries: Counts, references: Counts, places: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -135,18 +159,25 @@ def _common_each(
 ) -> NDArray[np.float32]:
     out = np.zeros(places.shape, np.float32)
     for row in range(len(places)):
+        first, last = offsets[row], offsets[row + 1]
+        size = 8
+        while size < 4 * (last - first):
+            size *= 2
+        slots = np.zeros(size, np.int64)  # a hash table of the query's entries, counted from 1; keys are hashes already
+        for mine in range(first, last):
+            slot = keys[mine] & (size - 1)
+            while slots[slot] > 0:
+                slot = (slot + 1) & (size - 1)
+            slots[slot] = mine - first + 1
         for column in range(places.shape[1]):
-            mine, last = offsets[row], offsets[row + 1]
-            theirs, end = reference_offsets[places[row, column]], reference_offsets[places[row, column] + 1]
             total = np.float32(0)
-            while mine < last and theirs < end:
-                if keys[mine] < reference_keys[theirs]:
-                    mine += 1
-                elif keys[mine] > reference_keys[theirs]:
-                    theirs += 1
-                else:
-                    total += min(values[mine], reference_values[theirs])
-                    mine += 1
-                    theirs += 1
+            for theirs in range(reference_offsets[places[row, column]], reference_offsets[places[row, column] + 1]):
+                slot = reference_keys[theirs] & (size - 1)
+                while slots[slot] > 0:
+                    mine = first + slots[slot] - 1
+                    if keys[mine] == reference_keys[theirs]:
+                        total += min(values[mine], reference_values[theirs])
+                        break
+                    slot = (slot + 1) & (size - 1)
             out[row, column] = total
     return out

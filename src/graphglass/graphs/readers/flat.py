@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.graph_set import COUNT, GraphSet, concatenate
+from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.label_codes import class_labels
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.selection import offsets

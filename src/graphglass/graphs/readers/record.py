@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, LimitError
-from graphglass.graphs.graph_set import COUNT, GraphSet, concatenate
+from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
