@@ -1,13 +1,17 @@
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
 
 from graphglass.errors import GraphError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.layout import breadth_first, crossings, layout_graph
+from graphglass.graphs.layout import breadth_first, layout_graph
+from graphglass.graphs.untangle import clearance, crossings, untangled
 
 
 def ring(size):
@@ -50,13 +54,40 @@ def test_a_grid_has_no_crossing():
     assert crossings(layout_graph(grid), edges_of(grid)) == 0
 
 
-def test_planar_graphs_that_stress_tangles_have_fewer_crossings_with_networkx(monkeypatch):
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.integers(4, 20), st.randoms(use_true_random=False))
+def test_a_small_planar_graph_has_no_crossing(size, random):
+    # Triangles glued to an edge of those before, and every third node put into a triangle: stacked and planar.
+    edges, faces = [(0, 1), (1, 2), (0, 2)], [(0, 1, 2)]
+    for node in range(3, size):
+        face = faces.pop(random.randrange(len(faces)))
+        corners = random.sample(face, random.choice((1, 2, 3)))
+        edges += [(node, corner) for corner in corners]
+        faces += [(node, *pair) for pair in combinations(face, 2)]
+    graph = canonical_graph_set([size], *zip(*edges, strict=True))
+    assert crossings(layout_graph(graph), edges_of(graph)) == 0
+
+
+def test_a_planar_graph_without_networkx_is_drawn_with_few_crossings(monkeypatch):
     # Two hubs that share every leaf: planar, but stress puts the leaves into each other's way.
     leaves = range(2, 14)
     graph = canonical_graph_set([14], [0] * 12 + [1] * 12, [*leaves, *leaves])
-    drawn = crossings(layout_graph(graph), edges_of(graph))
+    assert crossings(layout_graph(graph), edges_of(graph)) == 0
     monkeypatch.setitem(sys.modules, "networkx", None)
-    assert drawn == 0 < crossings(layout_graph(graph), edges_of(graph))
+    assert crossings(layout_graph(graph), edges_of(graph)) < 60
+
+
+def test_untangling_adds_no_crossing_and_leaves_room():
+    random = np.random.default_rng(1)
+    edges = np.unique(np.sort(random.integers(0, 14, (24, 2)), axis=1), axis=0)
+    edges = np.concatenate([edges[edges[:, 0] != edges[:, 1]], [(i, i + 1) for i in range(13)]])
+    edges = np.unique(edges, axis=0).astype(np.int64)
+    links = coo_array((np.ones(len(edges)), edges.T), shape=(14, 14))
+    distance = shortest_path(links, directed=False, unweighted=True)
+    before = random.normal(size=(14, 2))
+    after = untangled(before, distance, edges)
+    assert crossings(after, edges) < crossings(before, edges)
+    assert clearance(after, edges) > clearance(before, edges)
 
 
 def test_crossings_are_counted():

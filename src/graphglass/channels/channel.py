@@ -123,7 +123,7 @@ class Channel(ABC):
         if self.locality:
             plain = np.empty(len(references))
             for first in range(0, len(references), ROWS):
-                around = search.around[first : first + ROWS]
+                around = search.around[first : first + ROWS].astype(np.int64)
                 plain[first : first + ROWS] = smallest_mean(
                     self.compare_each(rows[first : first + ROWS], rows, around), self.k
                 )

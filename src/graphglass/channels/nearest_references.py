@@ -25,7 +25,7 @@ class CandidateSearch:
 
     Attributes
     ----------
-    around : int64 (references, few)
+    around : int32 (references, few)
         Other references near each reference, for its local scale.
     calibrated : int64 (calibrated,)
         The references that get a leave-one-out distance.
@@ -33,7 +33,7 @@ class CandidateSearch:
         The candidates of each of those, without itself.
     """
 
-    around: NDArray[np.int64]
+    around: NDArray[np.int32]
     calibrated: NDArray[np.int64]
     left_out: NDArray[np.int64]
 

@@ -33,7 +33,7 @@ CANDIDATES = 512  # references that a query is compared with, at least twice the
 NEAR = 128  # references that a reference is compared with for its local scale, at least twice the neighbours that count
 PROBED_NEAR = 8  # lists read for those; the nearest are in the first few
 COORDINATES = 512  # of the sketch in the index
-PART = 10_000  # rows searched at a time
+PART = 2_000  # rows sketched or searched at a time
 RECALL_AT = 10
 
 
@@ -85,8 +85,11 @@ def index_references(references: ProfiledGraphs) -> tuple[LargeReferences, Candi
     count = len(references)
     home = Path(tempfile.mkdtemp(prefix="graphglass-index-"))
     try:
-        file, rows = home / "rows.npy", search_rows(references)
-        np.save(file, rows)
+        file = home / "rows.npy"
+        rows = np.lib.format.open_memmap(file, "w+", np.float32, (count, len(search_rows(references[:1])[0])))
+        for first in range(0, count, PART):
+            rows[first : first + PART] = search_rows(references[first : first + PART])
+        rows.flush()
         index = ReferenceIndex.build(file, RECALL_AT)
         if index.path != file:
             file.unlink()
@@ -98,7 +101,7 @@ def index_references(references: ProfiledGraphs) -> tuple[LargeReferences, Candi
     calibrated = np.sort(np.random.default_rng(0).choice(count, min(CALIBRATED, count), replace=False))
     large = LargeReferences(references.graphs, index, calibrated)
     few = min(max(NEAR, 2 * neighbourhood(count, 10.0)), count - 1)
-    around = np.empty((count, few), np.int64)
+    around = np.empty((count, few), np.int32)
     for first in range(0, count, PART):
         places = np.arange(first, min(first + PART, count))
         around[places] = index.nearest(rows[places], few, exclude=places, probed=PROBED_NEAR)[1]

@@ -79,7 +79,7 @@ def check_channels(arrays: Arrays, calibrated: int, references: int) -> None:
             _require(values.dtype == np.float32, name)
             check_offsets(name, array, len(keys))
         elif part == "table":
-            _require(array.dtype == np.float64 and array.ndim == 2 and len(array) == references, name)
+            _require(array.dtype in (np.float32, np.float64) and array.ndim == 2 and len(array) == references, name)
 
 
 def check_offsets(name: str, offsets: NDArray[np.int64], end: int) -> None:

@@ -1,4 +1,4 @@
-"""Where to draw the nodes of one graph: few crossings, and none in a tree."""
+"""Where to draw the nodes of one graph: few crossings, and none in a tree or a small planar graph."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.untangle import clearance, crossings, untangled
 
 _ROUNDS = 120
 # Past this many edges every pair of edges is too much to compare, and a drawing without crossings is unlikely.
 _MOST_COMPARED = 600
+_TRIES = 6  # random starts
+_SMALL = 20  # nodes: a planar graph of so few is always drawn without crossings
 _Places = NDArray[np.float64]
 
 
 def layout_graph(graph: GraphSet) -> _Places:
     """Positions in the unit square, (nodes, 2); the longer side has length 1.
 
-    Every component is laid out by stress majorisation, so that drawn distances are close to path lengths. A tree never
-    gets a crossing: where stress alone leaves one, it starts from a radial drawing and moves nodes only as far as none
-    appears. In other graphs single nodes then move to where they cause fewer crossings. Deterministic.
+    Every component is laid out by stress majorisation, so that drawn distances are close to path lengths. Where this
+    leaves crossings, it starts again from other places, and single nodes move to where they cause fewer. A tree starts
+    from a radial drawing and never gets a crossing, nor does a small planar graph. Deterministic.
     """
     if len(graph) != 1:
         raise GraphError(f"One graph is laid out at a time, found {len(graph)}.")
@@ -56,11 +59,6 @@ def breadth_first(graph: GraphSet, start: int) -> NDArray[np.int64]:
     return np.asarray(order, dtype=np.int64)
 
 
-def crossings(places: _Places, edges: NDArray[np.int64]) -> int:
-    """Pairs of edges that cross or overlap, where they share no node."""
-    return int(_crossing(places, edges, edges).sum()) // 2
-
-
 def _component_places(adjacency: csr_array) -> _Places:
     nodes = adjacency.shape[0]
     if nodes == 1:
@@ -69,15 +67,22 @@ def _component_places(adjacency: csr_array) -> _Places:
     rows, columns = adjacency.nonzero()
     edges = np.stack([rows, columns], axis=1)[rows < columns].astype(np.int64)
     places = _stressed(_classical_scaling(distance), distance)
-    if len(edges) > _MOST_COMPARED or not (tangled := crossings(places, edges)):
+    if len(edges) > _MOST_COMPARED or not crossings(places, edges):
         return places
     radial = _tree_places(distance, edges)
     if len(edges) == nodes - 1:
-        return _stressed_without_crossings(radial, distance, edges)
-    other = _stressed(radial, distance)
-    places = _untangled(other if crossings(other, edges) < tangled else places, edges)
-    tangled = crossings(places, edges)
-    planar = _planar_places(distance, edges, tangled) if tangled else None
+        return untangled(radial, distance, edges)
+    random = np.random.default_rng(0)
+    tries = [radial, *random.normal(scale=distance.mean(), size=(_TRIES, nodes, 2))]
+    starts = sorted([places, *(_stressed(start, distance) for start in tries)], key=lambda p: crossings(p, edges))
+    tangled = len(edges) ** 2
+    for start in starts[:2]:
+        moved = untangled(start, distance, edges)
+        if (left := crossings(moved, edges)) < tangled:
+            places, tangled = moved, left
+        if not tangled:
+            return places
+    planar = _planar_places(distance, edges, tangled)
     return places if planar is None else planar
 
 
@@ -88,28 +93,30 @@ def _planar_places(distance: _Places, edges: NDArray[np.int64], tangled: int) ->
     """
     try:
         from networkx import Graph, check_planarity, combinatorial_embedding_to_pos
+        from networkx.algorithms.planar_drawing import triangulate_embedding
     except ImportError:
         return None
     planar, embedding = check_planarity(Graph(edges.tolist()))
     if not planar:
         return None
-    found = combinatorial_embedding_to_pos(embedding)
-    start = np.array([found[node] for node in range(len(distance))], dtype=np.float64)
-    places = _stressed_without_crossings(start / np.median(_lengths(start, edges)), distance, edges)
+    # Tutte's drawing: the largest face outside, every other node in the middle of its neighbours.
+    triangles, outside = triangulate_embedding(embedding, fully_triangulate=False)
+    joined = np.zeros((len(distance), len(distance)))
+    joined[tuple(zip(*triangles.edges, strict=True))] = 1
+    angles = np.linspace(0, 2 * np.pi, len(outside), endpoint=False)
+    start, inside = np.zeros((len(distance), 2)), np.setdiff1d(np.arange(len(distance)), outside)
+    start[outside] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    pulls = np.diag(joined.sum(axis=1)) - joined
+    start[inside] = np.linalg.solve(pulls[np.ix_(inside, inside)], (joined @ start)[inside])
+    if crossings(start, edges):  # nodes without a triangle of their own can fall together
+        found = combinatorial_embedding_to_pos(embedding)
+        start = np.array([found[node] for node in range(len(distance))], dtype=np.float64)
+    start *= np.sqrt((distance**2).mean() / 2) / start.std(axis=0).max()
+    places = untangled(start, distance, edges)
     usual = float(np.median(_lengths(places, edges)))
-    # A planar graph of many nested faces has long thin triangles: a few crossings are easier to read.
-    even = _lengths(places, edges).max() < 4 * usual and _clearance(places, edges) > 0.2 * usual
-    return places if even or 2 * tangled > len(edges) else None
-
-
-def _clearance(places: _Places, edges: NDArray[np.int64]) -> float:
-    """The least distance of a node from an edge that is not its own."""
-    start, along = places[edges[:, 0]], places[edges[:, 1]] - places[edges[:, 0]]
-    offset = places[:, None] - start  # (nodes, edges, 2)
-    share = np.clip((offset * along).sum(axis=2) / np.maximum((along**2).sum(axis=1), 1e-12), 0, 1)
-    gaps = np.linalg.norm(offset - share[..., None] * along, axis=2)
-    gaps[edges.T, np.arange(len(edges))] = np.inf
-    return float(gaps.min())
+    # A large planar graph of many nested faces has long thin triangles: a few crossings are easier to read.
+    even = _lengths(places, edges).max() < 4 * usual and clearance(places, edges) > 0.12 * usual
+    return places if even or len(places) <= _SMALL or 2 * tangled > len(edges) else None
 
 
 def _lengths(places: _Places, edges: NDArray[np.int64]) -> _Places:
@@ -140,74 +147,6 @@ def _stressed(places: _Places, distance: _Places) -> _Places:
     for _ in range(_ROUNDS):
         places = _stress_step(places, distance)
     return places
-
-
-def _stressed_without_crossings(places: _Places, distance: _Places, edges: NDArray[np.int64]) -> _Places:
-    """Stress majorisation, one node at a time, that never lets an edge cross another or a node touch another."""
-    places, incident = places.copy(), _incident(len(places), edges)
-    for _ in range(_ROUNDS // 6):
-        moved = False
-        for node, target in enumerate(_stress_step(places, distance)):
-            before = places[node].copy()
-            for share in (1.0, 0.5, 0.2):
-                places[node] = before + share * (target - before)
-                if _gap(places, node) > 0.3 and not _crossing(places, incident[node], edges).any():
-                    moved = moved or bool(np.abs(places[node] - before).max() > 1e-3)
-                    break
-            else:
-                places[node] = before
-        if not moved:
-            break
-    return places
-
-
-def _untangled(places: _Places, edges: NDArray[np.int64]) -> _Places:
-    """Move single nodes of few neighbours around these wherever that leaves fewer crossings."""
-    places, incident = places.copy(), _incident(len(places), edges)
-    turns = np.linspace(0, 2 * np.pi, 8, endpoint=False)
-    ring = np.concatenate([length * np.stack([np.cos(turns), np.sin(turns)], axis=1) for length in (0.0, 0.6, 1.1)])[7:]
-    for _ in range(3):
-        busy = np.unique(edges[_crossing(places, edges, edges).any(axis=1)])
-        before = len(busy)
-        for node in busy:
-            if not 0 < len(incident[node]) <= 4:
-                continue
-            best, count = places[node].copy(), int(_crossing(places, incident[node], edges).sum())
-            centre = places[incident[node][incident[node] != node]].mean(axis=0)
-            for offset in ring if count else ():
-                places[node] = centre + offset
-                if _gap(places, node) > 0.4 and (fewer := int(_crossing(places, incident[node], edges).sum())) < count:
-                    best, count = places[node].copy(), fewer
-            places[node] = best
-        if len(np.unique(edges[_crossing(places, edges, edges).any(axis=1)])) == before:
-            break
-    return places
-
-
-def _incident(nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return [edges[(edges == node).any(axis=1)] for node in range(nodes)]
-
-
-def _gap(places: _Places, node: int) -> float:
-    """The distance to the nearest other node."""
-    gaps = np.linalg.norm(places - places[node], axis=1)
-    gaps[node] = np.inf
-    return float(gaps.min())
-
-
-def _crossing(places: _Places, some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of ``some`` edges cross which of ``others``, (some, others)."""
-    a, b = places[some[:, 0]][:, None], places[some[:, 1]][:, None]
-    c, d = places[others[:, 0]][None], places[others[:, 1]][None]
-
-    def side(p: _Places, q: _Places, r: _Places) -> _Places:
-        turn = (q[..., 0] - p[..., 0]) * (r[..., 1] - p[..., 1]) - (q[..., 1] - p[..., 1]) * (r[..., 0] - p[..., 0])
-        return np.where(np.abs(turn) < 1e-9, 0, np.sign(turn))
-
-    across = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
-    boxes = (np.maximum(a, b) >= np.minimum(c, d)).all(axis=2) & (np.maximum(c, d) >= np.minimum(a, b)).all(axis=2)
-    shared = (some[:, None, :, None] == others[None, :, None, :]).any(axis=(2, 3))
-    return across & boxes & ~shared
 
 
 def _tree_places(distance: _Places, edges: NDArray[np.int64]) -> _Places:

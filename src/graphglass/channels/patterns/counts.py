@@ -159,18 +159,25 @@ def _common_each(
 ) -> NDArray[np.float32]:
     out = np.zeros(places.shape, np.float32)
     for row in range(len(places)):
+        first, last = offsets[row], offsets[row + 1]
+        size = 8
+        while size < 4 * (last - first):
+            size *= 2
+        slots = np.zeros(size, np.int64)  # a hash table of the query's entries, counted from 1; keys are hashes already
+        for mine in range(first, last):
+            slot = keys[mine] & (size - 1)
+            while slots[slot] > 0:
+                slot = (slot + 1) & (size - 1)
+            slots[slot] = mine - first + 1
         for column in range(places.shape[1]):
-            mine, last = offsets[row], offsets[row + 1]
-            theirs, end = reference_offsets[places[row, column]], reference_offsets[places[row, column] + 1]
             total = np.float32(0)
-            while mine < last and theirs < end:
-                if keys[mine] < reference_keys[theirs]:
-                    mine += 1
-                elif keys[mine] > reference_keys[theirs]:
-                    theirs += 1
-                else:
-                    total += min(values[mine], reference_values[theirs])
-                    mine += 1
-                    theirs += 1
+            for theirs in range(reference_offsets[places[row, column]], reference_offsets[places[row, column] + 1]):
+                slot = reference_keys[theirs] & (size - 1)
+                while slots[slot] > 0:
+                    mine = first + slots[slot] - 1
+                    if keys[mine] == reference_keys[theirs]:
+                        total += min(values[mine], reference_values[theirs])
+                        break
+                    slot = (slot + 1) & (size - 1)
             out[row, column] = total
     return out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -12,6 +14,9 @@ from graphglass.graphs.attributes import rows_times
 TAIL = 10.0  # how many reference deviations past the last reference still count
 SHRINKAGE = 0.1  # at least
 FARTHEST = 10.0  # deviations at which a standardised column is cut off
+RANKED = 20_000  # references that ranks are counted among; of more, evenly spaced ones
+ROWS = 20_000  # read at a time
+ENTRIES = 32_000_000  # of a table in double precision at a time
 TILE = 16  # references compared with every row while they are in the processor's cache
 
 
@@ -22,43 +27,56 @@ class NormalScores:
     with its distance from them, in deviations, up to a bound.
     """
 
-    def __init__(self, table: NDArray[np.float64]) -> None:
-        known = np.sort(table, axis=0)
-        low, high = np.quantile(known, [0.1, 0.9], axis=0)
-        # The deviation of a normal law with the same central 80%; else the plain deviation; else, for a column that is
-        # the same in every reference, a share of its value.
-        scale = (high - low) / 2.5631
-        scale = np.where(scale > 1e-12, scale, known.std(axis=0))
-        self._scale = np.where(scale > 1e-12, scale, 1e-3 + 0.05 * np.abs(known[0]))
-        self._known = np.ascontiguousarray(known.T)  # (columns, references)
+    def __init__(self, table: NDArray[np.float32]) -> None:
+        count = min(len(table), RANKED)
+        kept = np.linspace(0, len(table) - 1, count).round().astype(np.int64)
+        known, scale = [], []
+        for columns in _column_blocks(table):
+            block = np.sort(columns, axis=0)[kept]
+            low, high = np.quantile(block, [0.1, 0.9], axis=0)
+            # The deviation of a normal law with the same central 80%; else the plain deviation; else, for a column that
+            # is the same in every reference, a share of its value.
+            spread = (high - low) / 2.5631
+            spread = np.where(spread > 1e-12, spread, block.std(axis=0))
+            scale.append(np.where(spread > 1e-12, spread, 1e-3 + 0.05 * np.abs(block[0])))
+            known.append(block.T.astype(np.float32))
+        self._scale, self._known = np.concatenate(scale), np.concatenate(known)  # (columns,), (columns, references)
         # The score of a value above a half-whole number of references: looked up instead of computed.
-        halves = np.arange(2 * len(table) + 1)
-        share = (halves / 2 + 0.5) / (len(table) + 1)
-        edge = 0.5 / (len(table) + 1)
+        halves = np.arange(2 * count + 1)
+        share = (halves / 2 + 0.5) / (count + 1)
+        edge = 0.5 / (count + 1)
         self._normal = ndtri(np.clip(share, edge, 1 - edge))
 
-    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float32]:
+    def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         return _normal_scores(self._known, self._normal, self._scale, table)
+
+
+def _column_blocks(table: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
+    """Some columns at a time in double precision."""
+    step = max(1, ENTRIES // len(table))
+    for first in range(0, table.shape[1], step):
+        yield table[:, first : first + step].astype(np.float64)
 
 
 class Standardised:
     """Subtract the references' mean and divide by their deviation plus some room, up to a bound."""
 
-    def __init__(self, table: NDArray[np.float64], room: NDArray[np.float64]) -> None:
-        self._mean = table.mean(axis=0)
-        scale = table.std(axis=0) + room
+    def __init__(self, table: NDArray[np.float32], room: NDArray[np.float64]) -> None:
+        blocks = [(columns.mean(axis=0), columns.std(axis=0)) for columns in _column_blocks(table)]
+        self._mean, deviation = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        scale = deviation + room
         self._scale = np.where(scale > 1e-12, scale, 1.0)
 
-    def __call__(self, table: NDArray[np.float64]) -> NDArray[np.float32]:
+    def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST).astype(np.float32)
 
 
 @njit(cache=True, nogil=True)
 def _normal_scores(
-    known: NDArray[np.float64],
+    known: NDArray[np.float32],
     normal: NDArray[np.float64],
     scale: NDArray[np.float64],
-    table: NDArray[np.float64],
+    table: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     out = np.empty(table.shape, np.float32)
     count = known.shape[1]
@@ -79,7 +97,8 @@ def _normal_scores(
                     first = middle + 1
                 else:
                     last = middle
-            past = max(value - known[column, count - 1], 0.0) - max(known[column, 0] - value, 0.0)
+            wide = np.float64(value)
+            past = max(wide - known[column, count - 1], 0.0) - max(known[column, 0] - wide, 0.0)
             out[row, column] = normal[below + first] + min(max(past / scale[column], -TAIL), TAIL)
     return out
 
@@ -90,13 +109,18 @@ class Whitening:
     def __init__(self, table: NDArray[np.float32]) -> None:
         count, columns = table.shape
         self._mean = table.mean(axis=0, dtype=np.float64)
-        centred = (table - self._mean) / max(count - 1, 1) ** 0.5
-        level = max(float((centred * centred).sum()) / columns, 1e-9)
+        products, total = np.zeros((columns, columns) if count > columns else 0), 0.0
+        for first in range(0, count, ROWS):
+            centred = (table[first : first + ROWS] - self._mean) / max(count - 1, 1) ** 0.5
+            total += float((centred * centred).sum())
+            if count > columns:
+                products += centred.T @ centred
+        level = max(total / columns, 1e-9)
         # With more columns than references a lesser shrinkage would push the references apart from each other.
         share = max(SHRINKAGE, columns / (columns + count))
         self._rest = 0.0 if count > columns else (share * level) ** -0.5
         if count > columns:
-            variances, directions = np.linalg.eigh(centred.T @ centred)
+            variances, directions = np.linalg.eigh(products)
         else:  # few references span few directions, found without a matrix of columns by columns
             _, lengths, transposed = np.linalg.svd(centred, full_matrices=False)
             variances, directions = lengths**2, transposed.T

@@ -9,6 +9,7 @@ from graphglass.channels.channel import Channel, State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.channels.tables.reference_scale import (
+    ROWS,
     NormalScores,
     Standardised,
     Whitening,
@@ -60,10 +61,19 @@ class TableChannel(Channel):
 
     def learn(self, references: ProfiledGraphs) -> NDArray[np.float32] | None:
         self.features.fit(references)
-        return self._scale(rounded(self.features.table(references)))
+        return self._scale(self._raw(references))
 
     def encode(self, graphs: ProfiledGraphs) -> NDArray[np.float32]:
-        rows = self._scores(rounded(self.features.table(graphs)))
+        return self._in_units(self._raw(graphs))
+
+    def _raw(self, graphs: ProfiledGraphs) -> NDArray[np.float32]:
+        if len(graphs) <= ROWS:
+            return rounded(self.features.table(graphs))
+        parts = (graphs[first : first + ROWS] for first in range(0, len(graphs), ROWS))
+        return np.concatenate([rounded(self.features.table(part)) for part in parts])
+
+    def _in_units(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        rows = self._scores(table)
         return unit_rows(self._whitening(rows)) if self.whitened else rows
 
     def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -90,22 +100,20 @@ class TableChannel(Channel):
 
     def restore(self, state: State) -> None:
         self.features.restore({k.removeprefix(LEARNED): v for k, v in state.items() if k.startswith(LEARNED)})
-        self.references = self._scale(state["table"])
+        self.references = self._scale(state["table"].astype(np.float32))
 
-    def _scale(self, table: NDArray[np.float64]) -> NDArray[np.float32] | None:
+    def _scale(self, table: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Learn the units of a raw reference table; its rows in those units."""
         self._table = table
         if not table.size:
             return None
-        width = table.shape[1]
+        width, parts = table.shape[1], range(0, len(table), ROWS)
         self._scores = Standardised(table, self.features.room(width)) if self.standardised else NormalScores(table)
-        rows = self._scores(table)
-        if not self.whitened:
-            return rows
-        self._whitening = Whitening(rows)
-        return unit_rows(self._whitening(rows))
+        if self.whitened:
+            self._whitening = Whitening(np.concatenate([self._scores(table[i : i + ROWS]) for i in parts]))
+        return np.concatenate([self._in_units(table[i : i + ROWS]) for i in parts])
 
 
-def rounded(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(table: NDArray[np.float64]) -> NDArray[np.float32]:
     """Drop the last digits, which depend on the order of nodes in a sum: ranks would turn them into whole steps."""
-    return np.round(np.clip(table, -WIDEST, WIDEST), 9).astype(np.float32).astype(np.float64) + 0.0
+    return np.round(np.clip(table, -WIDEST, WIDEST), 9).astype(np.float32) + np.float32(0)  # no negative zeros
