@@ -9,7 +9,7 @@ import uvicorn
 
 from graphglass import GLASS, read_graphs
 from graphglass.serve.app import create_app
-from graphglass.serve.auth import LOOPBACK_NAMES
+from graphglass.serve.guard import LOOPBACK_NAMES
 from graphglass.serve.service import Service
 
 CHROMIUM = next(

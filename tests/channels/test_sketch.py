@@ -17,7 +17,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.sketch import BLOCKS, SHARES, block_columns, sketch_digest
 from graphglass.errors import ParameterError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.release.fixed_point import to_grid
+from graphglass.privacy.release.mechanism import to_grid
 from graphglass.structure.profile import AGGREGATE_NAMES, profile
 
 COUNT, DIMENSION = 40, 16_384

@@ -10,9 +10,10 @@ from graphglass import load_dataset
 from graphglass.errors import ArtifactError, ParameterError, PrivacyError
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.private_summary import KIND, PrivateSummary
+from graphglass.privacy.release import publish
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.merge import merge
-from graphglass.privacy.release.publish import _release, release
+from graphglass.privacy.release.publish import release
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.storage.single_file import pack_artifact, unpack_artifact
@@ -30,9 +31,9 @@ def no_noise(scale, size):
 
 
 def exact(graphs, ledger, features=SMALL, **changes):
-    values = {"delta": 1e-5, "graphs_per_subject": 1, "source": None, "release_id": None, "output": None,
-              "disjoint": False, **changes}  # fmt: skip
-    return _release(graphs, ledger, "clinic", 1.0, model=None, features=features, sampler=no_noise, **values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "discrete_gaussian", no_noise)
+        return release(graphs, ledger=ledger, dataset="clinic", epsilon=1.0, features=features, **changes)
 
 
 def test_a_release_needs_no_model(molecules, ledger, tmp_path):

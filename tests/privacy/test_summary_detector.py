@@ -37,7 +37,7 @@ def test_saved_detector_holds_no_reference(model, summary, normals, tmp_path):
         assert identifier.encode() not in stored
     loaded = SummaryDetector.load(tmp_path / "released")
     assert np.allclose(loaded.decision_function(normals), detector.decision_function(normals))
-    assert loaded.terms() == detector.terms()
+    assert loaded.summary.sites == detector.summary.sites
 
 
 def test_the_wrong_model_or_a_missing_prior_is_refused(summary, model, normals):

@@ -371,3 +371,15 @@ def test_directed_graphs_with_amounts_are_scored_explained_and_added(flows, limi
         assert client.post("/v1/references", json={"graphs": [record]}).status_code == 201
         after = client.post("/v1/score", json={"graphs": [record]}).json()["results"][0]["score"]
         assert after < second[0]["score"]
+
+
+def test_molecules_of_a_json_lines_file_are_scored_as_their_smiles(tmp_path, limits):
+    """A record carries the chemistry of its atoms; a value of the caller called `smiles` is not read."""
+    graphs = read_graphs(["CO", "CCO", "CCCO", "c1ccccc1", "CC(=O)O", "CCN"], format="smi")
+    GLASS().fit(graphs).save(tmp_path / "model")
+    records = [{**record, "smiles": "mine"} for record in json_records(graphs[:2])]
+    with TestClient(create_app(Service(tmp_path / "model"), limits=limits)) as client:
+        body = {"graphs": records, "smiles": ["CO", "CCO"]}
+        rows = client.post("/v1/score", json=body).json()["results"]
+    scores = [row["score"] for row in rows]
+    assert scores[:2] == pytest.approx(scores[2:], abs=1e-9)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.errors import LimitError, SchemaError
+from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
 from graphglass.serve.request_graphs import check_work, item_names, read_items
@@ -14,8 +15,10 @@ from graphglass.serve.request_limits import ServeLimits, estimated_seconds
 LIMITS = ServeLimits(nodes=50).reading
 PATH = {"nodes": 3, "edges": [[0, 1], [1, 2]]}
 LABELLED = {"nodes": [{"id": 0, "label": "C"}, {"id": 1, "label": "O"}], "edges": [[0, 1]]}
+CHEMISTRY = {"environments": [[1] * ENVIRONMENTS] * 2, "contributions": [[0.5] * len(CONTRIBUTIONS)] * 2}
 ITEMS = [
-    PATH, LABELLED, {"nodes": 2, "edges": [[0, 9]]}, {"nodes": -1}, {}, {"nodes": 51},
+    PATH, LABELLED, {**LABELLED, "chemistry": CHEMISTRY}, {**LABELLED, "smiles": "a column of the caller"},
+    {"nodes": 2, "edges": [[0, 9]]}, {"nodes": -1}, {}, {"nodes": 51},
     {"nodes": [{"id": 0, "attributes": {"q": 1.5}}]}, {"nodes": [{"id": "\ud800"}]},
     {"smiles": "CCO"}, {"smiles": "C(("},
 ]  # fmt: skip
@@ -33,7 +36,9 @@ def labelled_only(graphs):
 
 def hashes(sets):
     return {
-        int(name): digest for graphs in sets for name, digest in zip(graphs.ids, graphs.content_hashes(), strict=True)
+        int(graph.ids[0]): (graph.content_hashes(), graph.atom_environments is None)
+        for graphs in sets
+        for graph in graphs
     }
 
 
@@ -61,9 +66,9 @@ def test_names_stay_apart_even_from_names_like_ours():
 def test_work_is_bounded_by_its_estimate_before_anything_is_read():
     bounds = ServeLimits(work_seconds=1, graphs=300)
     assert check_work(schemas.ScoreRequest(smiles=["CCO"] * 20), bounds) < bounds.quick_seconds
-    huge = schemas.ScoreRequest(graphs=[{"nodes": 90_000, "edges": []}])
-    with pytest.raises(LimitError, match="seconds of work"):
-        check_work(huge, bounds)
+    for huge in ({"nodes": 90_000, "edges": []}, {"nodes": 90_000, "smiles": "C"}):
+        with pytest.raises(LimitError, match="seconds of work"):
+            check_work(schemas.ScoreRequest(graphs=[huge]), bounds)
     with pytest.raises(LimitError, match="300 graphs, found 301"):
         check_work(schemas.ScoreRequest(smiles=["C"] * 301), bounds)
     for odd in ({"nodes": "many"}, {"nodes": None, "edges": 3}, {"nodes": 10**400}, {"nodes": -5}):

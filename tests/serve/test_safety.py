@@ -8,9 +8,9 @@ from fastapi.testclient import TestClient
 
 from graphglass.errors import ServeError
 from graphglass.serve.app import create_app
-from graphglass.serve.auth import LOOPBACK_NAMES, allowed, check_address, read_token
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
+from graphglass.serve.guard import LOOPBACK_NAMES, check_address, read_token
 from graphglass.serve.problems import problem_response
 from graphglass.serve.request_limits import ServeLimits
 
@@ -21,19 +21,13 @@ def test_token_is_required_for_data_only(service, limits):
     with TestClient(create_app(service, token=TOKEN, limits=limits)) as client:
         assert client.get("/healthz").status_code == 200
         assert client.get("/").status_code == 200
-        for header in (None, "Bearer wrong-token-wrong", f"Basic {TOKEN}", TOKEN):
+        for header in (None, "Bearer wrong-token-wrong", f"Basic {TOKEN}", TOKEN, "Bearer ünïcode".encode()):
             headers = {} if header is None else {"Authorization": header}
             refused = client.get("/v1/model", headers=headers)
             assert refused.status_code == 401
             assert refused.headers["www-authenticate"] == "Bearer"
             assert client.get("/metrics", headers=headers).status_code == 401
         assert client.get("/v1/model", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
-
-
-def test_token_comparison():
-    assert allowed(f"Bearer {TOKEN}", TOKEN)
-    assert not allowed("Bearer ünïcode", TOKEN)
-    assert not allowed(None, TOKEN)
 
 
 def test_public_addresses_need_a_token(tmp_path):

@@ -14,8 +14,7 @@ from graphglass.errors import BenchError
 
 if TYPE_CHECKING:
     from graphglass.bench.cell_work import Job
-    from graphglass.bench.datasets import Datasets
-    from graphglass.bench.protocols import Splits
+    from graphglass.bench.source_models import SourceEncoders
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -46,25 +45,35 @@ class Run:
     workers: WORKERS = None
     quiet: QUIET = False
 
-    def names(self, default: Iterable[str] | None = None, *, suite: bool = False) -> tuple[str, ...]:
-        """The datasets asked for, else those of the benchmark's table."""
-        from graphglass.bench.datasets import dataset_names
-
-        return dataset_names(listed(self.datasets) if self.datasets else default, suite=suite)
-
     def run(
-        self, benchmark: str, protocol: str, keep: int, jobs: "Callable[[Datasets], list[Job]]", *, flip: bool = False
+        self,
+        benchmark: str,
+        jobs: "Callable[..., list[Job]]",
+        names: Iterable[str] | None = None,
+        *,
+        protocol: str,
+        flip: bool = False,
+        suite: bool = False,
+        in_memory: int = 1,
+        methods: Sequence[str] = (),
+        encoders: "SourceEncoders | None" = None,
+        **options: Any,
     ) -> None:
-        """Make the jobs over datasets of which `keep` stay in memory, run those without a record, print how many."""
+        """Run the jobs without a record over the datasets asked for, or else ``names``; print how many ran."""
         from contextlib import nullcontext
 
-        from graphglass.bench.datasets import Datasets
+        from graphglass.bench.cell_work import Plan
+        from graphglass.bench.datasets import Datasets, dataset_names
+        from graphglass.bench.protocols import Splits
         from graphglass.bench.records import Purpose, Results
         from graphglass.bench.runner import run_jobs
         from graphglass.cluster.connection import connect
 
-        data = Datasets(self.data_root, keep)
-        made = jobs(data)
+        data = Datasets(self.data_root, in_memory)
+        chosen = dataset_names(listed(self.datasets) if self.datasets else names, suite=suite)
+        # The suite has splits of its own, of which the seeds alone are chosen here.
+        splits = Splits("minority" if suite else protocol, seed_numbers(self.seeds), flip)
+        made = jobs(Plan(data, chosen, methods, splits, encoders), **options)
         with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
             results = Results.create(self.output, Purpose(benchmark, protocol, flip))
             run = run_jobs(made, results, data, threads=self.threads, client=client, progress=not self.quiet)
@@ -79,15 +88,11 @@ class SplitRun(Run):
     protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
     flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
 
-    def splits(self) -> "Splits":
-        """Protocol, seeds and direction."""
-        from graphglass.bench.protocols import Splits
-
-        return Splits(self.protocol, seed_numbers(self.seeds), self.flip)
-
-    def cells(self, benchmark: str, keep: int, jobs: "Callable[[Datasets], list[Job]]") -> None:
-        """As :meth:`run`, under the protocol and direction of the options."""
-        self.run(benchmark, self.protocol, keep, jobs, flip=self.flip)
+    def cells(
+        self, benchmark: str, jobs: "Callable[..., list[Job]]", names: Iterable[str] | None = None, **options: Any
+    ) -> None:
+        """As :meth:`run`, under the protocol, seeds and direction of the options."""
+        self.run(benchmark, jobs, names, protocol=self.protocol, flip=self.flip, **options)
 
 
 def listed(values: str) -> list[str]:
@@ -119,12 +124,19 @@ def _methods(names: str) -> list[str]:
     return chosen
 
 
-def _pools(names: str, known: Sequence[str]) -> list[str]:
+def _pools(names: str, known: Iterable[str]) -> list[str]:
     chosen = listed(names)
     for name in chosen:
         if name not in known:
             raise BenchError(f"Unknown source {name!r}. The sources are: {', '.join(known)}.")
     return chosen
+
+
+def _trained(methods: str, cache: Path | None) -> dict[str, Any]:
+    """The methods by name, and where the encoders of trained ones are kept."""
+    from graphglass.bench.source_models import SourceEncoders
+
+    return {"methods": _methods(methods), "encoders": SourceEncoders(cache)}
 
 
 @app.callback()
@@ -145,15 +157,11 @@ def single(
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
     from graphglass.bench.single import selection_jobs, single_jobs
-    from graphglass.bench.source_models import SourceEncoders
 
-    if select not in ("last", "test"):
+    benchmarks = {"last": ("single", single_jobs), "test": ("select-test", selection_jobs)}
+    if select not in benchmarks:
         raise BenchError(f"--select takes last or test, found {select!r}.")
-    chosen, names, splits, encoders = _methods(methods), run.names(), run.splits(), SourceEncoders(cache)
-    if select == "test":
-        run.cells("select-test", 1, lambda data: selection_jobs(data, names, chosen, splits, encoders))
-    else:
-        run.cells("single", 1, lambda data: single_jobs(data, names, chosen, splits, encoders))
+    run.cells(*benchmarks[select], **_trained(methods, cache))
 
 
 @app.command()
@@ -166,28 +174,18 @@ def transfer(
     run: SplitRun,
 ) -> None:
     """Train on a source domain, score targets with source and with target references (tab:cross)."""
-    from graphglass.bench.source_models import SourceEncoders
     from graphglass.bench.transfer import POOLS, transfer_jobs
 
-    chosen, names, splits = _methods(methods), run.names(), run.splits()
-    options: dict[str, Any] = {"sources": _pools(sources, list(POOLS)), "encoders": SourceEncoders(cache)}
-    run.cells("transfer", 12, lambda data: transfer_jobs(data, names, chosen, splits, **options))
+    run.cells("transfer", transfer_jobs, in_memory=12, sources=_pools(sources, POOLS), **_trained(methods, cache))
 
 
 @app.command("few-shot")
 @takes("run", SplitRun)
 def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: SplitRun) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
-    from graphglass.bench.source_models import SourceEncoders
     from graphglass.bench.transfer import FEW_SHOT_SOURCES, few_shot_jobs
 
-    chosen, names, splits, encoders = (
-        _methods(methods),
-        run.names(FEW_SHOT_SOURCES),
-        run.splits(),
-        SourceEncoders(cache),
-    )
-    run.cells("few-shot", 7, lambda data: few_shot_jobs(data, names, chosen, splits, encoders=encoders))
+    run.cells("few-shot", few_shot_jobs, FEW_SHOT_SOURCES, in_memory=7, **_trained(methods, cache))
 
 
 @app.command()
@@ -203,11 +201,9 @@ def private(
 ) -> None:
     """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
     from graphglass.bench.private_series import private_jobs
-    from graphglass.bench.source_models import SourceEncoders
 
-    chosen, names, splits = _methods(methods), run.names(), run.splits()
-    options: dict[str, Any] = {"sources": _pools(sources, ("mol", "protein")), "encoders": SourceEncoders(cache)}
-    run.cells("private", 12, lambda data: private_jobs(data, names, chosen, splits, **options))
+    pools = _pools(sources, ("mol", "protein"))
+    run.cells("private", private_jobs, in_memory=12, sources=pools, **_trained(methods, cache))
 
 
 @app.command()
@@ -215,10 +211,8 @@ def private(
 def scoring(methods: METHODS = "glass-paper", cache: CACHE = None, *, run: SplitRun) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from graphglass.bench.single import SCORING_DATASETS, scoring_jobs
-    from graphglass.bench.source_models import SourceEncoders
 
-    chosen, names, splits = _methods(methods), run.names(SCORING_DATASETS), run.splits()
-    run.cells("scoring", 1, lambda data: scoring_jobs(data, names, chosen, splits, SourceEncoders(cache)))
+    run.cells("scoring", scoring_jobs, SCORING_DATASETS, **_trained(methods, cache))
 
 
 @app.command()
@@ -232,10 +226,8 @@ def text(
 ) -> None:
     """Text encoders side by side (tab:scale); Qwen3 rows need the downloaded weights."""
     from graphglass.bench.single import text_jobs
-    from graphglass.bench.source_models import SourceEncoders
 
-    chosen, names, splits, kept = _methods(methods), run.names(), run.splits(), SourceEncoders(cache)
-    run.cells("text", 1, lambda data: text_jobs(data, names, chosen, listed(encoders), splits, kept))
+    run.cells("text", text_jobs, texts=listed(encoders), **_trained(methods, cache))
 
 
 @app.command()
@@ -248,8 +240,7 @@ def lora(
     """Frozen text anchors against LoRA adapters (tab:lora)."""
     from graphglass.bench.lora import lora_jobs
 
-    names, splits = run.names(), run.splits()
-    run.cells("lora", 1, lambda data: lora_jobs(data, names, encoder, splits))
+    run.cells("lora", lora_jobs, encoder=encoder)
 
 
 @app.command()
@@ -258,8 +249,7 @@ def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl
     """Every class a task, both directions: the twelve datasets and the development suite of DATA_ROOT/suite."""
     from graphglass.bench.suite import suite_jobs
 
-    chosen, names, seeds = _methods(methods), run.names(suite=True), seed_numbers(run.seeds)
-    run.run("suite", "every-class", 1, lambda data: suite_jobs(data, names, chosen, seeds))
+    run.run("suite", suite_jobs, protocol="every-class", suite=True, methods=_methods(methods))
 
 
 @app.command()
@@ -273,18 +263,16 @@ def known(
     """Add 0 to 100 known anomalies to the references, both directions, beside classifiers on the same labels."""
     from graphglass.bench.known import known_jobs
 
-    chosen, names, seeds = _methods(methods), run.names(suite=True), seed_numbers(run.seeds)
-    run.run("known", "minority", 1, lambda data: known_jobs(data, names, chosen, seeds, limit))
+    run.run("known", known_jobs, protocol="minority", suite=True, methods=_methods(methods), limit=limit)
 
 
 @app.command("anomaly-share")
 @takes("run", SplitRun)
 def anomaly_share(methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", *, run: SplitRun) -> None:
     """Test sets with 5, 10, 20, 50 and 75% anomalies: which methods depend on the share."""
-    from graphglass.bench.anomaly_share import share_jobs
+    from graphglass.bench.single import share_jobs
 
-    chosen, names, splits = _methods(methods), run.names(), run.splits()
-    run.cells("anomaly-share", 1, lambda data: share_jobs(data, names, chosen, splits))
+    run.cells("anomaly-share", share_jobs, methods=_methods(methods))
 
 
 @app.command()
@@ -300,8 +288,9 @@ def table(
 ) -> None:
     """Render the records as tables, the paper's figures beside ours; name records that are out of date."""
     from graphglass.bench.fingerprint import stale_note
-    from graphglass.bench.overview import insert, short_tables
+    from graphglass.bench.group_tables import short_tables
     from graphglass.bench.records import result_folders
+    from graphglass.bench.table_model import insert
     from graphglass.bench.tables import tables
 
     if summary:

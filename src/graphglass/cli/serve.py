@@ -31,12 +31,12 @@ def serve(
 ) -> None:
     """Serve a model: POST /v1/score, /v1/explain, the references, metrics, and the inspector at /."""
     from graphglass.errors import MissingExtraError, ServeError
-    from graphglass.serve.auth import LOOPBACK_NAMES, check_address, read_token
 
     try:
         import uvicorn
 
         from graphglass.serve.app import create_app
+        from graphglass.serve.guard import LOOPBACK_NAMES, check_address, read_token
         from graphglass.serve.service import Service
     except ImportError as error:
         raise MissingExtraError("Serving a model", "serve") from error

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import ArtifactError, ParameterError, SchemaError
+from graphglass.errors import ParameterError, SchemaError
 from graphglass.sphere.fourier import paired_features, standard_frequencies
 
 MAIN_CHANNELS = (("graph:64", 64), ("graph:128", 128), ("text:64", 64), ("text:128", 128))
@@ -61,20 +61,18 @@ class JointFeatures:
     orthogonal: bool = False
 
     def __post_init__(self) -> None:
-        names = [name for name, _ in self.channels]
-        widths = [width for _, width in self.channels]
-        if not names or len(set(names)) != len(names) or not all(1 <= width <= WIDEST_CHANNEL for width in widths):
-            raise ParameterError(
-                "JointFeatures", "channels", f"distinct names with widths of 1 to {WIDEST_CHANNEL}", self.channels
-            )
-        if self.frequencies < 1:
-            raise ParameterError("JointFeatures", "frequencies", "a positive integer", self.frequencies)
-        if not self.kappas or any(not math.isfinite(kappa) or kappa <= 0 for kappa in self.kappas):
-            raise ParameterError("JointFeatures", "kappas", "positive numbers", self.kappas)
-        if sum(widths) * self.frequencies * len(self.kappas) > MOST_FREQUENCY_VALUES:
-            raise ParameterError(
-                "JointFeatures", "frequencies", f"at most {MOST_FREQUENCY_VALUES} values in all", self.frequencies
-            )
+        names, widths = self.part_names(), [width for _, width in self.channels]
+        values = sum(widths) * self.frequencies * len(self.kappas)
+        distinct = names and len(set(names)) == len(names) and all(1 <= width <= WIDEST_CHANNEL for width in widths)
+        positive = self.kappas and all(math.isfinite(kappa) and kappa > 0 for kappa in self.kappas)
+        few = f"positive, and at most {MOST_FREQUENCY_VALUES} values in all"
+        for setting, expected, holds in (
+            ("channels", f"distinct names with widths of 1 to {WIDEST_CHANNEL}", distinct),
+            ("kappas", "positive numbers", positive),
+            ("frequencies", few, self.frequencies >= 1 and values <= MOST_FREQUENCY_VALUES),
+        ):
+            if not holds:
+                raise ParameterError("JointFeatures", setting, expected, getattr(self, setting))
 
     @classmethod
     def of_kernel(cls, kernel: str, channels: tuple[tuple[str, int], ...] = MAIN_CHANNELS) -> JointFeatures:
@@ -105,58 +103,51 @@ class JointFeatures:
         """Features of graphs, float64 (n, P); row norms are one in real arithmetic."""
         self.check(codes)
         parts = [
-            paired_features(np.asarray(codes[name], np.float64), math.sqrt(kappa) * self._frequencies(name, width, i))
-            for name, width in self.channels
-            for i, kappa in enumerate(self.kappas)
+            paired_features(np.asarray(codes[name], np.float64), math.sqrt(kappa) * frequencies)
+            for name, kappa, frequencies in self._frequencies()
         ]
         return np.concatenate(parts, axis=1) / math.sqrt(len(parts))
 
-    def _frequencies(self, name: str, width: int, i: int) -> NDArray[np.float64]:
-        return standard_frequencies(self.seed, f"{name}|{i}", width, self.frequencies, self.orthogonal)
+    def _frequencies(self) -> Iterator[tuple[str, float, NDArray[np.float64]]]:
+        """Every channel and concentration with its frequencies."""
+        for name, width in self.channels:
+            for i, kappa in enumerate(self.kappas):
+                settings = f"{name}|{i}", width, self.frequencies, self.orthogonal
+                yield name, kappa, standard_frequencies(self.seed, *settings)
 
     def check(self, codes: Mapping[str, NDArray[Any]]) -> None:
         """Refuse codes that lack a channel or have another width."""
-        counts = set()
+        shapes = {name: np.shape(codes[name]) if name in codes else None for name, _ in self.channels}
         for name, width in self.channels:
-            shape = np.shape(codes[name]) if name in codes else None
+            shape = shapes[name]
             if shape is None or len(shape) != 2 or shape[1] != width:
                 raise SchemaError(
                     f"The private summary needs channel {name!r} with {width} columns; "
                     f"found {'no such channel' if shape is None else f'shape {shape}'}. "
                     "Use the model it was released with."
                 )
-            counts.add(shape[0])
+        counts = {shape[0] for shape in shapes.values() if shape}
         if len(counts) != 1:
             raise SchemaError(f"All channels must describe the same graphs; found {sorted(counts)} rows.")
 
     def to_json(self) -> dict[str, Any]:
         """Settings as plain values."""
-        return {
-            "channels": [list(channel) for channel in self.channels],
-            "frequencies": self.frequencies,
-            "kappas": list(self.kappas),
-            "seed": self.seed,
-            "orthogonal": self.orthogonal,
-        }
+        return asdict(self) | {"channels": [list(channel) for channel in self.channels], "kappas": list(self.kappas)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> JointFeatures:
         """Rebuild from :meth:`to_json`."""
-        try:
-            return cls(
-                channels=tuple((str(name), int(width)) for name, width in value["channels"]),
-                frequencies=int(value["frequencies"]),
-                kappas=tuple(float(kappa) for kappa in value["kappas"]),
-                seed=int(value["seed"]),
-                orthogonal=bool(value["orthogonal"]),
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ArtifactError(f"The feature settings of the summary cannot be read: {error}") from error
+        return cls(
+            channels=tuple((str(name), int(width)) for name, width in value["channels"]),
+            frequencies=int(value["frequencies"]),
+            kappas=tuple(float(kappa) for kappa in value["kappas"]),
+            seed=int(value["seed"]),
+            orthogonal=bool(value["orthogonal"]),
+        )
 
     def digest(self) -> str:
         """sha256 of everything the map depends on, frequencies included; equal digests mean comparable summaries."""
         sha = hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode())
-        for name, width in self.channels:
-            for i in range(len(self.kappas)):
-                sha.update(np.ascontiguousarray(self._frequencies(name, width, i), "<f8").tobytes())
+        for _, _, frequencies in self._frequencies():
+            sha.update(np.ascontiguousarray(frequencies, "<f8").tobytes())
         return sha.hexdigest()

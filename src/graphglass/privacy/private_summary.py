@@ -21,7 +21,7 @@ from graphglass.storage.single_file import pack_artifact, unpack_artifact
 
 Features = JointFeatures | SketchFeatures
 KIND = "graphglass-private-summary"
-_MAPS: dict[str, type[JointFeatures] | type[SketchFeatures]] = {"codes": JointFeatures, "sketch": SketchFeatures}
+MAPS: dict[str, type[Features]] = {"codes": JointFeatures, "sketch": SketchFeatures}
 # A summary is kilobytes; anything of this size is something else.
 MAX_BYTES = 64 * 2**20
 SHRINKAGE = 32
@@ -53,7 +53,7 @@ class PrivateSummary:
 
     def __post_init__(self) -> None:
         width = self.features.dimension
-        if (self.encoder is None) != isinstance(self.features, SketchFeatures):
+        if (self.encoder is None) != (self.features.kind == "sketch"):
             raise ArtifactError("A private summary of codes names its encoder; one of sketches has none.")
         if not self.sites or len({site.grid_bits for site in self.sites}) != 1:
             raise ArtifactError("A private summary needs at least one site, and one grid for all of them.")
@@ -118,12 +118,10 @@ class PrivateSummary:
 
     def check_encoder(self, fingerprint: str | None) -> None:
         """Refuse a model other than the one the summary was released with; None where there is none."""
-        if fingerprint is None and self.encoder is not None:
-            raise ArtifactError(f"The summary was released with encoder {self.encoder}. Scoring needs that model.")
         if self.encoder is not None and fingerprint != self.encoder:
             raise ArtifactError(
-                f"The summary was released with encoder {self.encoder}, the model has {fingerprint}. "
-                "Scores would mean nothing; use the model the summary names."
+                f"The summary was released with encoder {self.encoder}; found {fingerprint or 'no model'}. "
+                "Scoring needs that model."
             )
 
     def to_bytes(self) -> bytes:
@@ -147,14 +145,14 @@ class PrivateSummary:
         try:
             summary = cls(
                 total=arrays["total"],
-                features=_MAPS[document["kind"]].from_json(document["features"]),
+                features=MAPS[document["kind"]].from_json(document["features"]),
                 sites=tuple(PrivacyTerms.from_json(site) for site in document["sites"]),
                 encoder=None if document["encoder"] is None else str(document["encoder"]),
                 prior=arrays.get("prior"),
             )
             expected = document["features_digest"]
-        except (KeyError, TypeError) as error:
-            raise ArtifactError(f"{where} is not a complete private summary ({type(error).__name__}).") from error
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ArtifactError(f"{where} is not a complete private summary ({error!r}).") from error
         # Only now: the claimed size of the map is that of the values present, so computing it costs no more than they.
         if summary.features.digest() != expected:
             raise ArtifactError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,17 +85,9 @@ class SketchFeatures:
     ) -> dict[str, NDArray[np.float64]]:
         """What every block adds to the scores of feature rows; the parts of a graph add up to its score.
 
-        A block adds minus the logarithm of its density, which is cut off at ten standard deviations of its noise, or at
-        the sampling error of the sketch where that is larger.
-        A graph that is far in one block is found although it is near in the others.
-
-        Parameters
-        ----------
-        rows : (n, P)
-        mean : (P,)
-            The released mean.
-        sigma : float
-            Standard deviation of the noise of a coordinate of ``mean``.
+        A block adds minus the logarithm of its density, which is cut off at ten standard deviations of its noise
+        (``sigma`` per coordinate of ``mean``), or at the sampling error of the sketch where that is larger. A graph
+        that is far in one block is found although it is near in the others.
         """
         parts = {}
         for block, columns in block_columns(self.dimension).items():
@@ -107,15 +99,12 @@ class SketchFeatures:
 
     def to_json(self) -> dict[str, Any]:
         """Settings as plain values."""
-        return {"dimension": self.dimension, "sharpness": self.sharpness, "version": self.version}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> SketchFeatures:
         """Rebuild from :meth:`to_json`."""
-        try:
-            return cls(int(value["dimension"]), int(value["sharpness"]), int(value["version"]))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ArtifactError(f"The feature settings of the summary cannot be read: {error}") from error
+        return cls(int(value["dimension"]), int(value["sharpness"]), int(value["version"]))
 
     def digest(self) -> str:
         """sha256 of everything the map depends on; equal digests mean comparable summaries."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,10 +118,6 @@ class SummaryDetector:
             node_labels=np.zeros(3, np.int64) if schema is not None and schema.labelled else None,
             attributes=np.zeros((3, len(names))) if names else None, attribute_names=names,
         )  # fmt: skip
-
-    def terms(self) -> list[dict[str, Any]]:
-        """What was promised by each site that released."""
-        return [asdict(site) for site in self.summary.sites]
 
     def _inputs(self, graphs: Any) -> Any:
         queries = graphs if isinstance(graphs, GraphSet) else read_graphs(graphs)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphglass.detector.explanation import Neighbour
-from graphglass.errors import InputError
+from graphglass.errors import InputError, SchemaError
 from graphglass.graphs.drawing import draw_graph
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate
 from graphglass.serve import schemas
-from graphglass.serve.request_graphs import Item, item_names, own_values, read_items, rejections, request_items
-from graphglass.serve.request_limits import ServeLimits
-from graphglass.serve.service import Service, Source
+from graphglass.serve.request_graphs import item_names, own_values, read_items, rejections, request_items
+from graphglass.serve.request_limits import Item, ServeLimits
+from graphglass.serve.service import Service
 
 
 def score_requests(
@@ -30,7 +30,7 @@ def score_requests(
     items = [request_items(request) for request in requests]
     try:
         sets, rejected = read_items([item for part in items for item in part], bounds.reading, service.accept)
-        scores = _scores_by_place(service, sets)
+        found = _measured(service, sets)
     except Exception as error:
         if len(requests) > 1:
             return [score_requests(service, bounds, [request])[0] for request in requests]
@@ -40,14 +40,11 @@ def score_requests(
     for request, part in zip(requests, items, strict=True):
         names, places = item_names(part), range(start, start + len(part))
         refused = rejections({place - start: rejected[place] for place in places if place in rejected}, names)
-        found = {place - start: scores[place] for place in places if place in scores}
+        own = {place - start: found[place] for place in places if place in found}
         start += len(part)
-        if found:
-            answers.append(
-                schemas.ScoreAnswer.model_construct(
-                    results=_results(found, part, names, request.alpha), rejected=refused, model=service.digest
-                )
-            )
+        if own:
+            results = _results(own, part, names, request.alpha)
+            answers.append(schemas.ScoreAnswer.model_construct(results=results, rejected=refused, model=service.digest))
         else:
             answers.append(_nothing_usable("scored", refused))
     return answers
@@ -57,29 +54,25 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
     """Everything the page shows about one graph; with a private summary, the contributions of channels alone."""
     graphs, _ = _read_all(request, bounds, service, "explained")
     scored = service.accept(graphs)  # drawn is what was sent
-    if service.detector is None:
-        contributions = service.contributions(scored)
+    detector = service.detector
+    if detector is None:
+        contributions = {name: float(part[0]) for name, part in service.model.contributions(scored).items()}
         return schemas.ExplainAnswer(
-            id=graphs.ids[0], score=sum(contributions.values()), p_value=None, contributions=contributions, shares={},
-            reasons=[], drawing=_drawing(service, graphs), neighbours=[], fields=[], place=None,
-        )  # fmt: skip
-    explanation = service.detector.explain(scored, neighbours=request.neighbours, nodes=request.nodes)
-    x, y = service.place(scored)
+            id=graphs.ids[0],
+            score=sum(contributions.values()),
+            contributions=contributions,
+            drawing=_drawing(service, graphs),
+        )
+    explanation = detector.explain(scored, neighbours=request.neighbours, nodes=request.nodes)
+    attribution = explanation.node_attribution if request.nodes else None
     return schemas.ExplainAnswer(
-        id=explanation.id,
-        score=explanation.score,
-        p_value=explanation.p_value,
-        contributions=dict(explanation.contributions),
-        shares=dict(explanation.shares),
-        reasons=list(explanation.reasons),
-        drawing=_drawing(service, graphs, explanation.node_attribution if request.nodes else None, explanation.edges),
-        neighbours=[_neighbour(service, item, service.reference(item.id)) for item in explanation.neighbours],
-        resembles=[_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
-        fields=[
-            schemas.FieldAnswer(**{name: getattr(item, name) for name in schemas.FieldAnswer.model_fields})
-            for item in explanation.fields
-        ],
-        place=(x, y),
+        **explanation.to_json()
+        | {
+            "drawing": _drawing(service, graphs, attribution, explanation.edges),
+            "neighbours": [_neighbour(service, item, detector.reference(item.id)) for item in explanation.neighbours],
+            "resembles": [_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
+            "place": detector.map_positions(scored)[1][0],
+        }
     )
 
 
@@ -98,9 +91,9 @@ def remove_ids(service: Service, ids: list[str], anomalous: bool) -> schemas.Cha
     return schemas.ChangeAnswer(total=service.count(anomalous), changed=ids)
 
 
-def answer_apart(source: Source, digest: str, bounds: ServeLimits, request: Any) -> Any:
+def answer_apart(arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, request: Any) -> Any:
     """In a process apart: load the model if it has changed, then score or explain."""
-    service = _loaded(source, digest)
+    service = _loaded(arguments, digest)
     if isinstance(request, schemas.ExplainRequest):
         return explain_request(service, bounds, request)
     answer = score_requests(service, bounds, [request])[0]
@@ -110,26 +103,26 @@ def answer_apart(source: Source, digest: str, bounds: ServeLimits, request: Any)
 
 
 @lru_cache(maxsize=1)
-def _loaded(source: Source, digest: str) -> Service:
-    return Service(source.path, summary=source.summary, source_prior=source.source_prior)
+def _loaded(arguments: tuple[Any, ...], digest: str) -> Service:
+    return Service(*arguments)
 
 
-def _scores_by_place(service: Service, sets: Sequence[GraphSet]) -> dict[int, tuple[float, float | None, int, int]]:
-    """Score, p-value, nodes and edges of every graph, by the place it has as id."""
+Measured = tuple[float, float | None, int, int]  # score, p-value, nodes, edges
+
+
+def _measured(service: Service, sets: Sequence[GraphSet]) -> dict[int, Measured]:
+    """What is measured of every graph, by the place it has as id."""
     if not sets:
         return {}
     scores = service.score_sets(sets)
-    p_values: Sequence[float | None] | NDArray[np.float64] = [None] * len(scores)
-    if (found := service.p_values(scores)) is not None:
-        p_values = found
     places = [int(name) for graphs in sets for name in graphs.ids]
     sizes, edges = (np.concatenate([getattr(graphs, name) for graphs in sets]) for name in ("sizes", "edge_counts"))
-    rows = zip(scores.tolist(), p_values, sizes.tolist(), edges.tolist(), strict=True)
+    rows = zip(scores.tolist(), service.p_values(scores), sizes.tolist(), edges.tolist(), strict=True)
     return dict(zip(places, rows, strict=True))
 
 
 def _results(
-    found: dict[int, tuple[float, float | None, int, int]], items: Sequence[Item], names: Sequence[str], alpha: float
+    found: dict[int, Measured], items: Sequence[Item], names: Sequence[str], alpha: float
 ) -> list[schemas.Scored]:
     ranks = {place: rank for rank, place in enumerate(sorted(found, key=lambda place: -found[place][0]), start=1)}
     return [
@@ -137,8 +130,8 @@ def _results(
             id=names[place],
             score=score,
             rank=ranks[place],
-            p_value=None if p_value is None else float(p_value),
-            flagged=None if p_value is None else bool(p_value <= alpha),
+            p_value=p_value,
+            flagged=None if p_value is None else p_value <= alpha,
             nodes=nodes,
             edges=edges,
             columns=own_values(items[place]),
@@ -157,8 +150,14 @@ def _read_all(
     refused = rejections(rejected, names)
     if not sets:
         raise _nothing_usable(done, refused)
-    named = [replace(graphs, ids=tuple(names[int(place)] for place in graphs.ids)) for graphs in sets]
-    return service.joined(named), refused
+    try:
+        joined = concatenate(sets)
+    except SchemaError as error:
+        raise SchemaError(
+            "The graphs of this request differ in their labels or attributes, and the model reads one kind of "
+            "graphs. Send the kind its references are of."
+        ) from error
+    return replace(joined, ids=tuple(names[int(place)] for place in joined.ids)), refused
 
 
 def _nothing_usable(done: str, rejected: Sequence[schemas.Rejected]) -> InputError:
@@ -170,16 +169,8 @@ def _nothing_usable(done: str, rejected: Sequence[schemas.Rejected]) -> InputErr
 
 
 def _neighbour(service: Service, item: Neighbour, graph: GraphSet) -> schemas.NeighbourAnswer:
-    return schemas.NeighbourAnswer(
-        id=item.id, similarity=item.similarity, families=dict(item.families), drawing=_drawing(service, graph)
-    )
+    return schemas.NeighbourAnswer(**asdict(item), drawing=_drawing(service, graph))
 
 
-def _drawing(
-    service: Service,
-    graph: GraphSet,
-    attribution: NDArray[np.float64] | None = None,
-    marked: Sequence[tuple[int, int]] = (),
-) -> schemas.Drawing:
-    picture = draw_graph(graph, attribution, service.coloured_labels or None, marked)
-    return schemas.Drawing(svg=picture.svg, shown=picture.shown, total=picture.total)
+def _drawing(service: Service, graph: GraphSet, attribution: Any = None, marked: Any = ()) -> schemas.Drawing:
+    return schemas.Drawing(**asdict(draw_graph(graph, attribution, service.coloured_labels or None, marked)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
 from graphglass.errors import InputError
-from graphglass.serve.batcher import BusyError
+from graphglass.serve.batcher import WorkThread
 
 _SECONDS_TO_START = 120
 
@@ -27,25 +25,22 @@ class ApartProcess:
     """
 
     def __init__(self, *, seconds: float, waiting: int) -> None:
-        self._seconds, self._most = seconds, waiting
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="glass-apart")
+        self._seconds = seconds
+        self._thread = WorkThread("glass-apart", waiting)
         self._process: Any = None
         self._pipe: Any = None
-        self.waiting = 0
+
+    @property
+    def waiting(self) -> int:
+        return self._thread.waiting
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns; everything is sent between the processes by pickle."""
-        if self.waiting >= self._most:
-            raise BusyError
-        self.waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, function, arguments)
-        finally:
-            self.waiting -= 1
+        return await self._thread.run(self._ask, function, arguments)
 
     def stop(self) -> None:
         self._end()
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._thread.stop()
 
     def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         if self._process is None or not self._process.is_alive():

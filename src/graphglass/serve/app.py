@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator, Awaitable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
 from fastapi.staticfiles import StaticFiles
+from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 
 from graphglass import __version__
@@ -23,11 +25,10 @@ from graphglass.serve.answers import add_request, answer_apart, explain_request,
 from graphglass.serve.apart import ApartProcess
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.counters import Counters
 from graphglass.serve.drift import drift_curve
 from graphglass.serve.example import example_request
 from graphglass.serve.graph_files import read_file
-from graphglass.serve.guard import Guard
+from graphglass.serve.guard import Counters, Guard
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.problems import problem_response
 from graphglass.serve.request_graphs import check_work, request_size
@@ -109,7 +110,7 @@ def create_app(
             return await work
 
     def in_other_process(request: schemas.Graphs) -> Awaitable[Any]:
-        return apart.run(answer_apart, service.source, service.digest, bounds, request)
+        return apart.run(answer_apart, service.arguments, service.digest, bounds, request)
 
     @app.post("/v1/score", response_model=schemas.ScoreAnswer)
     async def score(request: schemas.ScoreRequest) -> Response:
@@ -131,7 +132,7 @@ def create_app(
     @app.post("/v1/drift")
     async def drift(request: schemas.DriftRequest) -> schemas.DriftAnswer:
         """Look for a change in a stream of scores, as `glass watch` does."""
-        evidence, alarms = await timely(batcher.run(drift_curve, request.scores, ()))
+        evidence, alarms = await timely(batcher.run(drift_curve, request.scores))
         return schemas.DriftAnswer(evidence=evidence, alarms=alarms)
 
     @app.post("/v1/read", openapi_extra=_FILE_BODY)
@@ -144,11 +145,8 @@ def create_app(
         if content_type != "application/octet-stream":  # which browsers do not send across sites without asking
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
-        limits = bounds.reading
-        suffix = f".{name.rpartition('.')[2]}".lower() if "." in name else ""
-        if len(content) <= _QUICK_BYTES and suffix in _QUICK_SUFFIXES:
-            return await timely(batcher.run(read_file, content, name, limits))
-        return await timely(apart.run(read_file, content, name, limits))
+        quick = len(content) <= _QUICK_BYTES and PurePath(name).suffix.lower() in _QUICK_SUFFIXES
+        return await timely((batcher if quick else apart).run(read_file, content, name, bounds.reading))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
@@ -175,16 +173,14 @@ def create_app(
             total=service.reference_count, listed=len(rows), references=rows[offset : offset + limit]
         )
 
-    async def add(request: schemas.Graphs, *, anomalous: bool) -> schemas.ChangeAnswer:
-        check_work(request, bounds)
-        answer: schemas.ChangeAnswer = await timely(batcher.change(add_request, service, bounds, request, anomalous))
+    async def change(*work: Any) -> schemas.ChangeAnswer:
+        answer: schemas.ChangeAnswer = await timely(batcher.change(*work))
         counters.references.set(service.reference_count)
         return answer
 
-    async def remove(ids: list[str], *, anomalous: bool) -> schemas.ChangeAnswer:
-        answer: schemas.ChangeAnswer = await timely(batcher.change(remove_ids, service, ids, anomalous))
-        counters.references.set(service.reference_count)
-        return answer
+    async def add(request: schemas.Graphs, *, anomalous: bool) -> schemas.ChangeAnswer:
+        check_work(request, bounds)
+        return await change(add_request, service, bounds, request, anomalous)
 
     @app.post("/v1/references", status_code=201)
     async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:
@@ -194,7 +190,7 @@ def create_app(
     @app.delete("/v1/references")
     async def remove_references(ids: _Ids) -> schemas.ChangeAnswer:
         """Remove references by id."""
-        return await remove(ids, anomalous=False)
+        return await change(remove_ids, service, ids, False)
 
     @app.get("/v1/anomalies")
     async def list_anomalies() -> schemas.AnomalyAnswer:
@@ -210,7 +206,7 @@ def create_app(
     @app.delete("/v1/anomalies")
     async def remove_anomalies(ids: _Ids) -> schemas.ChangeAnswer:
         """Remove known anomalies by id."""
-        return await remove(ids, anomalous=True)
+        return await change(remove_ids, service, ids, True)
 
     @app.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
@@ -227,7 +223,7 @@ def create_app(
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Counters in Prometheus' format."""
-        return Response(counters.page(), media_type="text/plain; version=0.0.4")
+        return Response(generate_latest(counters.registry), media_type="text/plain; version=0.0.4")
 
     @app.get("/", include_in_schema=False)
     async def inspector() -> Response:
@@ -259,21 +255,17 @@ def _answer_problems(app: FastAPI) -> None:
     async def refused(_: Request, error: HTTPException) -> Response:
         return problem_response(error.status_code, str(error.detail), dict(error.headers or {}))
 
-    @app.exception_handler(InputError)
-    @app.exception_handler(MissingExtraError)
-    async def unusable(_: Request, error: GlassError) -> Response:
-        return problem_response(422, str(error))
-
     @app.exception_handler(GlassError)
     async def failed(_: Request, error: GlassError) -> Response:
-        # These name files and settings of the service, which are for its owner and not for its clients.
+        if isinstance(error, InputError | MissingExtraError):
+            return problem_response(422, str(error))
+        # Other errors name files and settings of the service, which are for its owner and not for its clients.
         logger.error("%s: %s", type(error).__name__, error)
         return problem_response(500, "The service could not do this and changed nothing. The reason is in its log.")
 
     @app.exception_handler(BusyError)
-    async def busy(_: Request, __: BusyError) -> Response:
-        return problem_response(429, "Too many requests are waiting. Try again in a moment.", {"Retry-After": "1"})
-
     @app.exception_handler(TimeoutError)
-    async def slow(_: Request, __: TimeoutError) -> Response:
+    async def later(_: Request, error: Exception) -> Response:
+        if isinstance(error, BusyError):
+            return problem_response(429, "Too many requests are waiting. Try again in a moment.", {"Retry-After": "1"})
         return problem_response(503, "The answer took too long. Send fewer or smaller graphs.", {"Retry-After": "5"})

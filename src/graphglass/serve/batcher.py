@@ -5,24 +5,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
-
-Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
+from typing import Any
 
 
 class BusyError(Exception):
     """The line is full; try again later."""
 
 
-@dataclass
-class _Waiting(Generic[Asked, Answer]):
-    asked: Asked
-    answer: asyncio.Future[Answer]
+class WorkThread:
+    """A thread that runs one function at a time and refuses new ones while ``most`` are waiting."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self._most = most
+        self.waiting = 0
+
+    @property
+    def full(self) -> bool:
+        return self.waiting >= self._most
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if self.full:
+            raise BusyError
+        self.waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.executor, function, *arguments)
+        finally:
+            self.waiting -= 1
+
+    def stop(self) -> None:
+        self.executor.shutdown(wait=True, cancel_futures=True)
 
 
-class Batcher(Generic[Asked, Answer]):
+class Batcher:
     """Collects waiting requests and answers them together.
 
     While one batch is being scored, the next one gathers: a lone request waits for nothing, and many requests share the
@@ -42,30 +57,31 @@ class Batcher(Generic[Asked, Answer]):
 
     def __init__(
         self,
-        work: Callable[[Sequence[Asked]], Sequence[Answer | Exception]],
+        work: Callable[[Sequence[Any]], Sequence[Any]],
         *,
-        size: Callable[[Asked], int],
+        size: Callable[[Any], int],
         batch_graphs: int,
         waiting: int,
     ) -> None:
-        self._work_on, self._size, self._batch_graphs, self._most = work, size, batch_graphs, waiting
-        self._line: asyncio.Queue[_Waiting[Asked, Answer]] = asyncio.Queue(maxsize=waiting)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="glass")
+        self._work, self._size, self._batch_graphs = work, size, batch_graphs
+        self._line: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = asyncio.Queue(maxsize=waiting)
         self._task: asyncio.Task[None] | None = None
+        self._scoring = WorkThread("glass", waiting)
         # Building a changed model may take minutes. Meanwhile the scoring thread answers with the old one.
-        self._changes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="glass-change")
-        self._others = 0
+        self._changes = WorkThread("glass-change", waiting)
+        # Anything else to do with the model, never at the same time as a batch; and changes of it, one at a time.
+        self.run, self.change = self._scoring.run, self._changes.run
         self.batches = 0
 
     @property
     def waiting(self) -> int:
         """Requests in line."""
-        return self._line.qsize() + self._others
+        return self._line.qsize() + self._scoring.waiting + self._changes.waiting
 
     @property
     def full(self) -> bool:
         """Whether the next request would be refused."""
-        return self._line.full() or self._others >= self._most
+        return self._line.full() or self._scoring.full or self._changes.full
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._gather())
@@ -73,57 +89,41 @@ class Batcher(Generic[Asked, Answer]):
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        for thread in (self._thread, self._changes):
-            thread.shutdown(wait=True, cancel_futures=True)
+        self._scoring.stop()
+        self._changes.stop()
 
-    async def answer(self, asked: Asked) -> Answer:
+    async def answer(self, asked: Any) -> Any:
         """The answer to one request, worked out together with whatever else is waiting."""
-        waiting = _Waiting[Asked, Answer](asked, asyncio.get_running_loop().create_future())
+        answer = asyncio.get_running_loop().create_future()
         try:
-            self._line.put_nowait(waiting)
+            self._line.put_nowait((asked, answer))
         except asyncio.QueueFull as error:
             raise BusyError from error
-        return await waiting.answer
-
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Do something else with the model, never at the same time as a batch."""
-        return await self._in_line(self._thread, function, *arguments)
-
-    async def change(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Change the model, one change at a time."""
-        return await self._in_line(self._changes, function, *arguments)
-
-    async def _in_line(self, thread: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
-        if self._others >= self._most:
-            raise BusyError
-        self._others += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(thread, function, *arguments)
-        finally:
-            self._others -= 1
+        return await answer
 
     async def _gather(self) -> None:
         while True:
             batch = [await self._line.get()]
-            count = self._size(batch[0].asked)
+            count = self._size(batch[0][0])
             while not self._line.empty() and count < self._batch_graphs:
                 batch.append(self._line.get_nowait())
-                count += self._size(batch[-1].asked)
-            batch = [item for item in batch if not item.answer.done()]  # a client may have given up
+                count += self._size(batch[-1][0])
+            batch = [(asked, answer) for asked, answer in batch if not answer.done()]  # a client may have given up
             if batch:
                 await self._answer(batch)
 
-    async def _answer(self, batch: list[_Waiting[Asked, Answer]]) -> None:
+    async def _answer(self, batch: list[tuple[Any, asyncio.Future[Any]]]) -> None:
         self.batches += 1
         try:
-            asked = [item.asked for item in batch]
-            answers = await asyncio.get_running_loop().run_in_executor(self._thread, self._work_on, asked)
+            # Not through `run`: a batch was already in line.
+            executor, requests = self._scoring.executor, [asked for asked, _ in batch]
+            found = await asyncio.get_running_loop().run_in_executor(executor, self._work, requests)
         except Exception as error:
-            answers = [error] * len(batch)
-        for item, answer in zip(batch, answers, strict=True):
-            if item.answer.done():
+            found = [error] * len(batch)
+        for (_, answer), result in zip(batch, found, strict=True):
+            if answer.done():
                 continue
-            if isinstance(answer, Exception):
-                item.answer.set_exception(answer)
+            if isinstance(result, Exception):
+                answer.set_exception(result)
             else:
-                item.answer.set_result(answer)
+                answer.set_result(result)

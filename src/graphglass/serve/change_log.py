@@ -14,25 +14,12 @@ LOG_NAME = "references-audit.log"
 def record_change(model: Path, stage: str, action: str, ids: Sequence[str], references: int) -> None:
     """Append a line to the log and make it durable. Graph content is not logged.
 
-    Parameters
-    ----------
-    model : Path
-    stage : {"begun", "done", "failed"}
-        A change that was begun and neither done nor failed was cut off by a crash; the model may or may not hold it.
-    action : str
-        ``add`` or ``remove`` for normal references, ``add-anomalies`` or ``remove-anomalies`` for known anomalies.
-    ids : sequence of str
-        The graphs that are added or removed.
-    references : int
-        Graphs on that side at this stage.
+    A change that was ``begun`` and neither ``done`` nor ``failed`` was cut off by a crash; the model may or may not
+    hold it. The action is ``add`` or ``remove``, with ``-anomalies`` for known anomalies; ``references`` counts the
+    graphs on that side.
     """
-    entry = {
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "stage": stage,
-        "action": action,
-        "ids": list(ids),
-        "references": references,
-    }
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    entry = {"time": now, "stage": stage, "action": action, "ids": list(ids), "references": references}
     path = model.with_name(f"{model.name}.{LOG_NAME}")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:

@@ -75,12 +75,8 @@ class DriftMartingale:
     def wealth(self) -> float:
         return float(np.exp(min(self.log_wealth, 700.0)))
 
-    def update(self, score: float) -> bool:
-        """Take the next score; True if it raises an alarm, after which the test starts again."""
-        return self.take(score) is not None
-
     def take(self, score: float) -> Alarm | None:
-        """As :meth:`update`, with what is known about the change."""
+        """Take the next score; what is known about the change if it raises an alarm, and the test starts again."""
         self.bet(self._p_value(float(score)))
         if self.log_wealth < np.log(self.threshold):
             return None
@@ -117,9 +113,9 @@ class DriftMartingale:
         self._lowest = 0.0
 
 
-def drift_curve(scores: Sequence[float], past: Iterable[float]) -> tuple[list[float], list[tuple[int, int]]]:
+def drift_curve(scores: Sequence[float]) -> tuple[list[float], list[tuple[int, int]]]:
     """The evidence after every score as a power of ten, and (place of an alarm, place where the change began)."""
-    martingale = DriftMartingale(past=past)
+    martingale = DriftMartingale()
     evidence, alarms, start = [], [], 0
     for place, score in enumerate(scores):
         alarm = martingale.take(score)

@@ -65,7 +65,7 @@ def _answer(result: ReadResult, name: str) -> schemas.FileAnswer:
 
 
 def as_items(graphs: GraphSet, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Graphs as other requests take them: molecules as SMILES, since a record cannot hold their chemistry."""
+    """Graphs as other requests take them: molecules as SMILES, which people can read and edit."""
     for graph, record, name in zip(graphs, json_records(graphs), names, strict=True):
         smiles = None if graph.atom_environments is None else molecule_smiles(graph)
         fits = smiles is not None and len(smiles) <= schemas.LONGEST_TEXT

@@ -1,19 +1,25 @@
-"""Around every answer: host and token checks, security headers, counting, and failures without details."""
+"""Around every answer: host and token checks, security headers, counters, and failures without details."""
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 import logging
 import time
 import traceback
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
-from graphglass.serve.auth import allowed, host_of
-from graphglass.serve.counters import Counters
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from graphglass.errors import ServeError
 from graphglass.serve.problems import problem_response
 
 logger = logging.getLogger("graphglass.serve")
 
+LOOPBACK_NAMES = frozenset(("127.0.0.1", "localhost", "::1"))
+_SHORTEST_TOKEN = 16
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -25,6 +31,43 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+
+def read_token(path: Path) -> str:
+    """The token in a file, without surrounding white space."""
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ServeError(f"The token file {path} cannot be read: {error}.") from error
+    if len(token) < _SHORTEST_TOKEN or any(character.isspace() for character in token):
+        raise ServeError(f"The token in {path} needs at least {_SHORTEST_TOKEN} characters and no white space.")
+    return token
+
+
+def check_address(host: str, token: str | None) -> None:
+    """Refuse an address others can reach when no token protects it."""
+    try:
+        private = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        private = host == "localhost"
+    if not private and token is None:
+        raise ServeError(
+            f"{host} can be reached from other machines. Give --token-file, or serve on 127.0.0.1 behind a proxy."
+        )
+
+
+class Counters:
+    """Numbers for Prometheus, in a registry of their own so that several services can run in one process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter("glass_requests", "Answered requests", ["route", "status"], registry=self.registry)
+        self.graphs = Counter("glass_graphs_scored", "Graphs scored", registry=self.registry)
+        self.rejected = Counter("glass_graphs_rejected", "Records that could not be read", registry=self.registry)
+        self.flagged = Counter("glass_graphs_flagged", "Graphs flagged as abnormal", registry=self.registry)
+        self.seconds = Histogram("glass_request_seconds", "Time to answer", ["route"], registry=self.registry)
+        self.waiting = Gauge("glass_requests_waiting", "Requests in line", registry=self.registry)
+        self.references = Gauge("glass_references", "Normal references in use", registry=self.registry)
 
 
 class Guard:
@@ -73,12 +116,13 @@ class Guard:
         self.counters.seconds.labels(route).observe(time.perf_counter() - start)
 
     def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Any:
-        if self.hosts is not None and host_of(headers.get(b"host", b"").decode("latin-1")) not in self.hosts:
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+        if self.hosts is not None and name not in self.hosts:
             return problem_response(421, "This service answers on its own address only; it does not know this host.")
         secret = path.startswith("/v1/") or path == "/metrics"
         if self.token is None or not secret:
             return None
-        given = headers.get(b"authorization")
-        if allowed(None if given is None else given.decode("latin-1"), self.token):
+        if hmac.compare_digest(headers.get(b"authorization", b""), f"Bearer {self.token}".encode()):
             return None
         return problem_response(401, "Send the token as 'Authorization: Bearer TOKEN'.", {"WWW-Authenticate": "Bearer"})

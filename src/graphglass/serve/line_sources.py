@@ -31,8 +31,7 @@ class Line:
 def standard_input() -> BinaryIO:
     """A reader of standard input of its own.
 
-    A thread may still be reading when the program ends. The interpreter closes ``sys.stdin`` then, and aborts if a
-    thread holds it; another reader of the same input is left alone.
+    The interpreter closes ``sys.stdin`` when the program ends, and aborts if a thread is still reading it.
     """
     try:
         return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
@@ -49,31 +48,28 @@ def stream_lines(stream: BinaryIO, longest: int) -> Iterator[list[Line]]:
     waiting: queue.Queue[Line | Exception | None] = queue.Queue(maxsize=4 * MOST_AT_ONCE)
 
     def read() -> None:
-        end = None
         try:
-            number = 0
-            while content := _next_line(stream, longest)[0]:
-                number += 1
+            contents = iter(lambda: _next_line(stream, longest)[0], b"")
+            for number, content in enumerate(contents, start=1):
                 waiting.put(Line("input", number, content))
+            waiting.put(None)
         except Exception as error:
-            end = error  # raised where the lines are used, since errors of this thread would be lost
-        waiting.put(end)
+            waiting.put(error)  # raised where the lines are used, since errors of this thread would be lost
 
     threading.Thread(target=read, daemon=True, name="lines").start()
-    while isinstance(item := waiting.get(), Line):
-        lines = [item]
-        while len(lines) < MOST_AT_ONCE and not waiting.empty():
-            item = waiting.get()
-            if not isinstance(item, Line):
-                break
-            lines.append(item)
-        yield lines
-        if not isinstance(item, Line):
+    while True:
+        items = [waiting.get()]
+        while len(items) < MOST_AT_ONCE and not waiting.empty():
+            items.append(waiting.get())
+        if lines := [item for item in items if isinstance(item, Line)]:
+            yield lines
+        if len(lines) < len(items):
             break
-    if isinstance(item, OSError):
-        raise InputError(f"The input cannot be read any further: {item}. What was read before is scored.") from item
-    if isinstance(item, Exception):
-        raise item
+    end = items[-1]
+    if isinstance(end, OSError):
+        raise InputError(f"The input cannot be read any further: {end}. What was read before is scored.") from end
+    if isinstance(end, Exception):
+        raise end
 
 
 def _next_line(file: BinaryIO, longest: int) -> tuple[bytes, int, bool]:

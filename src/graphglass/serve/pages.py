@@ -25,22 +25,21 @@ def style_sheet() -> str:
 
 def docs_page(document: dict[str, Any]) -> str:
     """HTML of an OpenAPI document: every route with its text, parameters, body and answers."""
-    routes = []
-    for path, methods in document["paths"].items():
-        for method, route in methods.items():
-            title, text = f"{method.upper()} {escape(path)}", escape(route.get("description", ""))
-            parts = f"{_parameters(route)}{_body(route)}{_answers(route)}"
-            routes.append(f"<section><h2><code>{title}</code></h2><p>{text}</p>{parts}</section>")
+    routes = "".join(
+        f"<section><h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(route.get('description', ''))}</p>"
+        f"{_parameters(route)}{_answers(route)}</section>"
+        for path, methods in document["paths"].items()
+        for method, route in methods.items()
+    )
     schemas = "".join(
         f'<section id="{escape(name)}"><h3>{escape(name)}</h3><pre tabindex="0">'
         f"{escape(json.dumps(schema, indent=1))}</pre></section>"
-        for name, schema in document.get("components", {}).get("schemas", {}).items()
+        for name, schema in document["components"]["schemas"].items()
     )
     info = document["info"]
-    title = escape(info["title"])
     body = (
-        f"<h1>{title} {escape(info['version'])}</h1><p>{escape(info['description'])} The machine-readable form is "
-        f'<a href="/openapi.json">openapi.json</a>.</p>{"".join(routes)}<h2>Schemas</h2>{schemas}'
+        f"<h1>{escape(info['title'])} {escape(info['version'])}</h1><p>{escape(info['description'])} The "
+        f'machine-readable form is <a href="/openapi.json">openapi.json</a>.</p>{routes}<h2>Schemas</h2>{schemas}'
     )
     return html_page(f"{info['title']} API", body, links=_STYLE, kind="docs")
 
@@ -50,27 +49,25 @@ def _web_file(name: str) -> str:
 
 
 def _parameters(route: dict[str, Any]) -> str:
-    rows = "".join(
-        f"<li><code>{escape(item['name'])}</code> ({item['in']}{', required' if item.get('required') else ''})</li>"
+    rows = [
+        f"<code>{escape(item['name'])}</code> ({item['in']}{', required' if item.get('required') else ''})"
         for item in route.get("parameters", [])
-    )
-    return f"<ul>{rows}</ul>" if rows else ""
-
-
-def _body(route: dict[str, Any]) -> str:
+    ]
     content = route.get("requestBody", {}).get("content", {})
-    return "".join(f"<p>Body {escape(kind)}: {_link(item.get('schema', {}))}</p>" for kind, item in content.items())
+    rows += [f"Body {escape(kind)}: {_links({kind: item})}" for kind, item in content.items()]
+    return _list(rows)
 
 
 def _answers(route: dict[str, Any]) -> str:
-    rows = "".join(
-        f"<li>{escape(status)}: {escape(answer['description'])} "
-        f"{''.join(_link(item.get('schema', {})) for item in answer.get('content', {}).values())}</li>"
-        for status, answer in route["responses"].items()
-    )
-    return f"<ul>{rows}</ul>"
+    rows = route["responses"].items()
+    return _list([f"{code}: {escape(row['description'])} {_links(row.get('content', {}))}" for code, row in rows])
 
 
-def _link(schema: dict[str, Any]) -> str:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return f'<a href="#{escape(name)}">{escape(name)}</a>' if name else ""
+def _list(rows: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{row}</li>' for row in rows)}</ul>" if rows else ""
+
+
+def _links(content: dict[str, Any]) -> str:
+    """Links to the schemas of a body, which may come in several media types."""
+    names = [item.get("schema", {}).get("$ref", "").rpartition("/")[2] for item in content.values()]
+    return "".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in names if name)

@@ -7,14 +7,7 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse
 
 
-class ProblemResponse(JSONResponse):
-    """A JSON response with the media type of problem documents."""
-
-    media_type = "application/problem+json"
-
-
-def problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> ProblemResponse:
+def problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """One problem: what went wrong, and what to do about it."""
-    title = HTTPStatus(status).phrase
-    body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-    return ProblemResponse(body, status_code=status, headers=headers)
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return JSONResponse(body, status, headers, media_type="application/problem+json")

@@ -11,9 +11,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
 from graphglass.serve import schemas
-from graphglass.serve.request_limits import DELETIONS, PER_ITEM, ServeLimits, estimated_seconds
-
-Item = Mapping[str, Any]  # a node-link record, or {"smiles": text, "id": name}
+from graphglass.serve.request_limits import DELETIONS, PER_ITEM, Item, ServeLimits, estimated_seconds, is_molecule
 
 
 def request_items(request: schemas.Graphs) -> list[Item]:
@@ -60,8 +58,7 @@ def item_names(items: Sequence[Item]) -> tuple[str, ...]:
     for place, item in enumerate(items):
         given = item.get("id")
         known = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
-        text = item.get("smiles")
-        names.append(sendable(known or (text if isinstance(text, str) else f"graph-{place}"))[:200])
+        names.append(sendable(known or (str(item["smiles"]) if is_molecule(item) else f"graph-{place}"))[:200])
     return unique(names)
 
 
@@ -80,12 +77,13 @@ def read_items(
     accept : callable
         Brings graphs into the form that the model reads, or raises an InputError.
     """
+    # Apart from others, since a set has the chemistry of its molecules only if all of its graphs have it.
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault(("smi" if is_molecule(item) else "json-lines", "chemistry" in item), []).append(place)
     rejected: dict[int, str] = {}
-    sets: list[GraphSet] = []
-    for kind in ("json-lines", "smi"):
-        places = [place for place, item in enumerate(items) if ("smiles" in item) == (kind == "smi")]
-        sets += _read(items, places, kind, limits, accept, rejected) if places else []
-    return sets, rejected
+    sets = [_read(items, places, kind, limits, accept, rejected) for (kind, _), places in groups.items()]
+    return [graphs for part in sets for graphs in part], rejected
 
 
 def _read(

@@ -11,6 +11,7 @@ from graphglass.graphs.limits import Limits
 # Processor seconds per graph, per node or edge, and per edge and square root of edges (counting motifs), as measured.
 # A long path takes three times its estimate, a dense graph less.
 _PER_GRAPH, PER_ITEM, _PER_MOTIF = 1e-3, 2e-5, 1e-8
+Item = Mapping[str, Any]  # a node-link record as in JSON Lines files, or {"smiles": text, "id": name}
 DELETIONS = 128  # an explanation scores up to so many smaller copies of its graph
 
 
@@ -70,13 +71,18 @@ class ServeLimits:
         )
 
 
-def estimated_seconds(item: Mapping[str, Any], limits: Limits) -> float:
+def is_molecule(item: Item) -> bool:
+    """Whether an item is read as SMILES. A record with nodes may have a value of the caller's own under that name."""
+    return "smiles" in item and "nodes" not in item
+
+
+def estimated_seconds(item: Item, limits: Limits) -> float:
     """Processor seconds to score one record or molecule, from its size alone and without reading it.
 
     One past the limits costs little: it is rejected when it is read.
     """
-    if isinstance(text := item.get("smiles"), str):
-        nodes = edges = len(text)
+    if is_molecule(item):
+        nodes = edges = len(str(item["smiles"]))
     else:
         nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
     if nodes > limits.max_nodes_per_graph or edges > limits.max_edges_per_graph:

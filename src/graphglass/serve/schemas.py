@@ -46,6 +46,12 @@ class DriftRequest(_Strict):
     scores: list[float] = Field(min_length=1, max_length=20_000, description="In the order in which graphs arrived.")
 
 
+class _Whole(BaseModel):
+    """An answer in which no field is left out."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+
 class Rejected(BaseModel):
     position: int = Field(description="Counted from 0 over the request: node-link records, then molecules.")
     id: str
@@ -103,18 +109,18 @@ class FieldAnswer(BaseModel):
     words: str
 
 
-class ExplainAnswer(BaseModel):
+class ExplainAnswer(_Whole):
     id: str
     score: float
-    p_value: float | None
+    p_value: float | None = None
     contributions: dict[str, float] = Field(description="By channel; they sum to the score.")
-    shares: dict[str, float] = Field(description="Percent of what raises the score, by family of channels.")
-    reasons: list[str] = Field(description="One sentence per cause, the strongest first.")
+    shares: dict[str, float] = Field(default={}, description="Percent of what raises the score, by family of channels.")
+    reasons: list[str] = Field(default=[], description="One sentence per cause, the strongest first.")
     drawing: Drawing
-    neighbours: list[NeighbourAnswer]
+    neighbours: list[NeighbourAnswer] = []
     resembles: list[NeighbourAnswer] = Field(default=[], description="The nearest known anomalies.")
-    fields: list[FieldAnswer]
-    place: tuple[float, float] | None
+    fields: list[FieldAnswer] = []
+    place: tuple[float, float] | None = None
 
 
 class MapAnswer(BaseModel):
@@ -147,15 +153,15 @@ class ChangeAnswer(BaseModel):
     rejected: list[Rejected] = []
 
 
-class ModelAnswer(BaseModel):
+class ModelAnswer(_Whole):
     kind: str
-    preset: str | None
+    preset: str | None = None
     channels: list[str]
     references: int
-    anomalies: int | None = Field(description="Known anomalies; absent where they are not supported.")
+    anomalies: int | None = Field(default=None, description="Known anomalies; absent where they are not supported.")
     private: bool
-    statement: str | None
-    smallest_p_value: float | None
+    statement: str | None = None
+    smallest_p_value: float | None = None
     carries: list[str]
     fingerprint: str
     graphs_per_request: int

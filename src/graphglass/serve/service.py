@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,6 @@ from graphglass.storage.load import artifact_digest, artifact_kind
 EXAMPLE_NODES = 40
 
 
-@dataclass(frozen=True)
-class Source:
-    """What a service was loaded from, so that another process can load the same."""
-
-    path: Path
-    summary: Path | None = None
-    source_prior: bool = False
-
-
 class Service:
     """A detector and the directory it came from, or a private summary.
 
@@ -50,45 +41,47 @@ class Service:
         Serve this private summary in place of the model's references.
     source_prior : bool
         With ``summary``: use its public prior.
+
+    Attributes
+    ----------
+    arguments : tuple
+        What another process needs to load the same.
+    model : GLASS or SummaryDetector
+    digest : str
+        Identifies the model.
     """
 
-    def __init__(self, path: str | Path, *, summary: Path | None = None, source_prior: bool = False) -> None:
-        self.source = Source(Path(path), summary, source_prior)
-        self.detector: GLASS | None = None
-        self.private: SummaryDetector | None = None
-        if self.source.path.is_file():
-            self.private = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
-        elif artifact_kind(path) == KIND:
-            self.detector = GLASS.load(path)
-            if summary is not None:
-                released = PrivateSummary.load(summary)
-                self.private = SummaryDetector.of(released, self.detector, source_prior=source_prior)
-                self.detector = None
-        else:
+    def __init__(self, path: str | Path, summary: Path | None = None, source_prior: bool = False) -> None:
+        self.path = Path(path)
+        self.arguments = self.path, summary, source_prior
+        self.model: GLASS | SummaryDetector
+        self.coloured_labels: tuple[str, ...] = ()  # node labels with a colour of their own in all drawings
+        if self.path.is_file():
+            self.model = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
+        elif artifact_kind(path) != KIND:
             if summary is not None:
                 raise ServeError(f"{path} carries a summary already; --summary is for a model with references.")
-            self.private = SummaryDetector.load(path)
-        self.digest = artifact_digest(path) if self.private is None else self.private.fingerprint
-        self.coloured_labels = self._labels()
+            self.model = SummaryDetector.load(path)
+        else:
+            self.model = GLASS.load(path)
+            if summary is not None:
+                released = PrivateSummary.load(summary)
+                self.model = SummaryDetector.of(released, self.model, source_prior=source_prior)
+        self._describe()
+
+    @property
+    def detector(self) -> GLASS | None:
+        """The detector with references; None where a private summary is served."""
+        return self.model if isinstance(self.model, GLASS) else None
 
     # Scoring
 
     def accept(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the form that the model reads; InputError where it cannot read them."""
-        if self.detector is not None:
-            return replace(self.detector.scorer_.accept(graphs), node_names=None)
-        self._summary.check(graphs)
+        if isinstance(self.model, GLASS):
+            return replace(self.model.scorer_.accept(graphs), node_names=None)
+        self.model.check(graphs)
         return replace(graphs.without_labels(), node_names=None)
-
-    def joined(self, sets: Sequence[GraphSet]) -> GraphSet:
-        """One set of several, which must be alike."""
-        try:
-            return concatenate(sets)
-        except SchemaError as error:
-            raise SchemaError(
-                "The graphs of this request differ in their labels or attributes, and the model reads one kind of "
-                "graphs. Send the kind its references are of."
-            ) from error
 
     def score_sets(self, sets: Sequence[GraphSet]) -> NDArray[np.float64]:
         """Scores of several sets in one pass; one pass each where some have labels or attributes that others lack."""
@@ -99,23 +92,21 @@ class Service:
 
     def score(self, graphs: GraphSet) -> NDArray[np.float64]:
         """Anomaly scores, (graphs,)."""
-        return (self.detector or self._summary).decision_function(graphs)
+        return self.model.decision_function(graphs)
 
-    def p_values(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def p_values(self, scores: NDArray[np.float64]) -> list[float] | list[None]:
         """None where a summary is served: p-values would need the private references."""
-        return None if self.detector is None else conformal_p_values(scores, self.detector.decision_scores_)
+        if self.detector is None:
+            return [None] * len(scores)
+        return conformal_p_values(scores, self.detector.decision_scores_).tolist()
 
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
-        self.score(self._summary.example() if self.detector is None else self.detector.references_.graphs[0])
-
-    def contributions(self, graph: GraphSet) -> dict[str, float]:
-        """Contributions of channels where only a summary is served."""
-        return {name: float(part[0]) for name, part in self._summary.contributions(graph).items()}
+        self.score(self.model.references_.graphs[0] if isinstance(self.model, GLASS) else self.model.example())
 
     def family_means(self, sets: Sequence[GraphSet]) -> dict[str, float]:
         """Mean contribution to the scores of some graphs, by family of channels or by block of a summary."""
-        return _means_by_family((self.detector or self._summary).contributions(concatenate(sets)))
+        return _means_by_family(self.model.contributions(concatenate(sets)))
 
     def reference_family_means(self) -> dict[str, float]:
         """The same of the references, each against the others."""
@@ -128,9 +119,7 @@ class Service:
     @property
     def reference_count(self) -> int:
         """References that scores are measured against, listed or not."""
-        if self.detector is None:
-            return self._summary.summary.references
-        return self.detector.scorer_.reference_count
+        return self.model.scorer_.reference_count if isinstance(self.model, GLASS) else self.model.summary.references
 
     def count(self, anomalous: bool) -> int:
         """Known anomalies, or references."""
@@ -138,24 +127,25 @@ class Service:
 
     def facts(self) -> dict[str, Any]:
         """What `GET /v1/model` answers."""
-        detector = self.detector
-        if detector is None:
-            carries, channels = self._summary.carries(), self._summary.summary.features.part_names()
-        else:
-            stated = zip(("node labels", "edge labels", "attributes"), detector.scorer_.schema[:3], strict=True)
-            carries = [name for name, there in stated if there]
-            channels = [channel.name for channel in detector.scorer_.channels]
-        return {
-            "kind": "references" if detector is not None else "private summary",
-            "preset": None if detector is None else detector.preset,
-            "channels": channels,
-            "references": self.reference_count,
-            "anomalies": None if detector is None or detector.preset != "default" else len(self.known_ids()),
-            "private": detector is None,
-            "statement": None if detector is not None else self._summary.summary.statement,
-            "smallest_p_value": None if detector is None else 1 / (len(detector.references_) + 1),
-            "carries": carries,
-            "fingerprint": self.digest,
+        facts: dict[str, Any] = {"references": self.reference_count, "fingerprint": self.digest}
+        if isinstance(self.model, SummaryDetector):
+            return facts | {
+                "kind": "private summary",
+                "private": True,
+                "channels": self.model.summary.features.part_names(),
+                "statement": self.model.summary.statement,
+                "carries": self.model.carries(),
+            }
+        scorer = self.model.scorer_
+        stated = zip(("node labels", "edge labels", "attributes"), scorer.schema[:3], strict=True)
+        return facts | {
+            "kind": "references",
+            "private": False,
+            "preset": self.model.preset,
+            "channels": [channel.name for channel in scorer.channels],
+            "anomalies": len(self.known_ids()) if self.model.preset == "default" else None,
+            "smallest_p_value": 1 / (len(self.model.references_) + 1),
+            "carries": [name for name, there in stated if there],
         }
 
     def reference_map(self) -> schemas.MapAnswer:
@@ -171,15 +161,6 @@ class Service:
             anomaly_places=[] if known is None else known_places.tolist(),
         )
 
-    def place(self, graph: GraphSet) -> tuple[float, float]:
-        """Where one graph is on the map of the references."""
-        (x, y), *_ = self._with_references("The map").map_positions(graph)[1]
-        return float(x), float(y)
-
-    def reference(self, identifier: str) -> GraphSet:
-        """One reference."""
-        return self._with_references("A reference").reference(identifier)
-
     def anomaly(self, identifier: str) -> GraphSet:
         """One known anomaly."""
         known = self._with_references("A known anomaly").anomalies_
@@ -188,8 +169,7 @@ class Service:
 
     def known_ids(self) -> tuple[str, ...]:
         """Ids of the known anomalies."""
-        known = self._with_references("The list of anomalies").anomalies_
-        return () if known is None else known.graphs.ids
+        return _side(self._with_references("The list of anomalies"), anomalous=True)
 
     def example_references(self, count: int = 4) -> GraphSet:
         """References from the most usual to the most unusual one, of a size that people can look at."""
@@ -209,58 +189,51 @@ class Service:
 
     def add(self, graphs: GraphSet, *, anomalous: bool = False) -> tuple[str, ...]:
         """Add trusted normals or known anomalies, durably; returns their ids, which may differ where names clash."""
-        current = self._with_references("A change of the references")
+        changed = copy.copy(self._with_references("A change of the references"))
         if anomalous:
-            changed = copy.copy(current).add_anomalies(graphs, strict=True)
-            assert changed.anomalies_ is not None
-            side = changed.anomalies_
+            changed.add_anomalies(graphs, strict=True)
         else:
-            changed = copy.copy(current).add_references(graphs)
-            side = changed.references_
-        ids = side.graphs.ids[-len(graphs) :]
-        self._replace(current, changed, "add", ids, anomalous)
+            changed.add_references(graphs)
+        ids = _side(changed, anomalous)[-len(graphs) :]
+        self._replace(changed, "add", ids, anomalous)
         return ids
 
     def remove(self, ids: Sequence[str], *, anomalous: bool = False) -> None:
         """Remove trusted normals or known anomalies by id, durably."""
-        current = self._with_references("A change of the references")
-        changed = copy.copy(current)
-        changed = changed.remove_anomalies(ids) if anomalous else changed.remove_references(ids)
-        self._replace(current, changed, "remove", ids, anomalous)
+        changed = copy.copy(self._with_references("A change of the references"))
+        (changed.remove_anomalies if anomalous else changed.remove_references)(ids)
+        self._replace(changed, "remove", ids, anomalous)
 
-    def _replace(self, current: GLASS, changed: GLASS, action: str, ids: Sequence[str], anomalous: bool) -> None:
-        path = self.source.path
-        if anomalous:
-            action = f"{action}-anomalies"
-        before, after = (
-            (0 if side is None else len(side))
-            for side in (
-                (detector.anomalies_ if anomalous else detector.references_) for detector in (current, changed)
-            )
-        )
-        record_change(path, "begun", action, ids, before)
+    def _replace(self, changed: GLASS, action: str, ids: Sequence[str], anomalous: bool) -> None:
+        action = f"{action}-anomalies" if anomalous else action
+        before = len(_side(self._with_references("A change of the references"), anomalous))
+        record_change(self.path, "begun", action, ids, before)
         try:
-            changed.save(path)
+            changed.save(self.path)
         except BaseException:
-            record_change(path, "failed", action, ids, before)
+            record_change(self.path, "failed", action, ids, before)
             raise
-        record_change(path, "done", action, ids, after)
-        self.detector, self.digest = changed, artifact_digest(path)
-        self.coloured_labels = self._labels()
+        record_change(self.path, "done", action, ids, len(_side(changed, anomalous)))
+        self.model = changed
+        self._describe()
 
-    def _labels(self) -> tuple[str, ...]:
-        """Node labels with a colour of their own in all drawings."""
-        return () if self.detector is None else frequent_labels(self.detector.references_.graphs)
+    def _describe(self) -> None:
+        if isinstance(self.model, SummaryDetector):
+            self.digest = self.model.fingerprint
+        else:
+            self.digest = artifact_digest(self.path)
+            self.coloured_labels = frequent_labels(self.model.references_.graphs)
 
     def _with_references(self, what: str) -> GLASS:
         if self.detector is None:
             raise InputError(f"{what} is not available: this service holds a private summary and no references.")
         return self.detector
 
-    @property
-    def _summary(self) -> SummaryDetector:
-        assert self.private is not None
-        return self.private
+
+def _side(detector: GLASS, anomalous: bool) -> tuple[str, ...]:
+    """Ids of the known anomalies, or of the references."""
+    side = detector.anomalies_ if anomalous else detector.references_
+    return () if side is None else side.graphs.ids
 
 
 def _means_by_family(parts: Mapping[str, NDArray[np.float64]]) -> dict[str, float]:

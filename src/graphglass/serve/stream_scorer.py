@@ -16,6 +16,7 @@ from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.serve.drift import Alarm, DriftMartingale, changed_families
 from graphglass.serve.line_sources import Line
 from graphglass.serve.request_graphs import read_items
+from graphglass.serve.request_limits import is_molecule
 from graphglass.serve.service import Service
 
 # Graphs kept to say what drifted: the last ones, unless they are large; and how many make a comparison.
@@ -71,8 +72,7 @@ class StreamScorer:
         return [self._row(_name(items[place], origin[place]), graph, score) for place, graph, score in scored]
 
     def _row(self, name: str, graph: GraphSet, score: float) -> dict[str, Any]:
-        p_values = self.service.p_values(np.array([score]))
-        p_value = None if p_values is None else float(p_values[0])
+        p_value = self.service.p_values(np.array([score]))[0]
         flagged = None if p_value is None else p_value <= self.alpha
         self.scored += 1
         self.flagged += bool(flagged)
@@ -105,7 +105,7 @@ def _record(line: Line) -> Mapping[str, Any]:
         raise GraphError(f"not a JSON record ({error}).") from error
     if not isinstance(record, dict):
         raise GraphError(f"expected a JSON object, found {type(record).__name__}.")
-    if "smiles" in record and not isinstance(record["smiles"], str):
+    if is_molecule(record) and not isinstance(record["smiles"], str):
         raise GraphError(f"'smiles' must be text, found {type(record['smiles']).__name__}.")
     return record
 

@@ -21,7 +21,7 @@ from graphglass.privacy.release import publish as module
 from graphglass.privacy.release.graph_features import default_features
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.merge import merge
-from graphglass.privacy.release.publish import _release, release
+from graphglass.privacy.release.publish import release
 
 SMALL = JointFeatures(MAIN_CHANNELS, frequencies=8)
 
@@ -30,13 +30,11 @@ def no_noise(scale, size):
     return np.zeros(size, np.int64)
 
 
-def go(model, graphs, ledger, *, epsilon=2.0, sampler=no_noise, **settings):
-    values = {
-        "delta": 1e-5, "graphs_per_subject": 1, "features": SMALL, "source": None, "release_id": None, "output": None,
-        "disjoint": False,
-        **settings,
-    }  # fmt: skip
-    return _release(graphs, ledger, "clinic", epsilon, model=model, sampler=sampler, **values)
+def go(model, graphs, ledger, *, sampler=no_noise, **settings):
+    values = {"dataset": "clinic", "epsilon": 2.0, "features": SMALL, **settings}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "discrete_gaussian", sampler)
+        return release(graphs, ledger=ledger, model=model, **values)
 
 
 def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
@@ -180,15 +178,16 @@ def test_kill_after_the_charge_never_draws_again(graphs, ledger, tmp_path):
         stand_in = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(stand_in)
         from graphglass.privacy.release.ledger import Ledger
-        from graphglass.privacy.release.publish import _release
+        from graphglass.privacy.release import publish
         def sampler(scale, size):
             if size > 1:
                 os.kill(os.getpid(), signal.SIGKILL)
             return np.zeros(size, np.int64)
         model, graphs = stand_in.StandInModel(), stand_in.path_graphs(range(3, 19))
         ledger = Ledger(sys.argv[1])
-        _release(graphs, ledger, "clinic", 2.0, 1e-5, 1, model, "paper", None, "march", sys.argv[3], False,
-                 sampler)
+        publish.discrete_gaussian = sampler
+        publish.release(graphs, ledger=ledger, dataset="clinic", epsilon=2.0, model=model, release_id="march",
+                        output=sys.argv[3])
         """
     output = tmp_path / "summary"
     conftest = Path(__file__).parents[1] / "conftest.py"

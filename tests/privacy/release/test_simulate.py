@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphglass.errors import ParameterError, PrivacyError
+from graphglass.errors import PrivacyError
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.release.simulate import simulate
 
@@ -33,5 +33,3 @@ def test_it_refuses_to_write_a_release(tmp_path):
     with pytest.raises(PrivacyError):
         simulated.to_bytes()
     assert not list(tmp_path.iterdir())
-    with pytest.raises(ParameterError):
-        simulate(FEATURES, epsilon=4.0, seed=0, draws=0)

@@ -1,16 +1,19 @@
-"""What the entries of a ledger add up to: budgets, and the charges against them."""
+"""What the entries of a ledger add up to: named budgets, and the charges against them."""
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from graphglass.errors import BudgetError
+from graphglass.errors import BudgetError, ParameterError
 from graphglass.privacy.noise_scale import epsilon_of, gaussian_delta
 from graphglass.privacy.release.hash_chain import Entry
+
+_ALPHABETS = frozenset({"LATIN", "GREEK", "CYRILLIC", "CHEROKEE", "ARMENIAN"})  # their letters look alike
 
 
 @dataclass(frozen=True)
@@ -96,3 +99,20 @@ def budget_of(entries: Sequence[Entry], dataset: str) -> Budget:
         total_variation=sum((Fraction(charge["total_variation"]) for charge in charges), Fraction(0)),
         releases=len(charges),
     )
+
+
+def check_name(dataset: str) -> None:
+    """Refuse a name that a reader could take for another one."""
+    words = {unicodedata.name(c, "").split(" ")[0] for c in dataset if c.isalpha()}  # LATIN, GREEK, CYRILLIC, ...
+    lookalike = len(words & _ALPHABETS) > 1
+    if not 1 <= len(dataset) <= 200 or not dataset.isprintable() or dataset != dataset.strip() or lookalike:
+        raise ParameterError(
+            "Ledger.grant", "dataset", "1 to 200 printable characters of one alphabet, without spaces around", dataset
+        )
+
+
+def skeleton(dataset: str) -> str:
+    """Equal for names a reader could take for one another: case, accents, separators, 0 and O, 1, I and l."""
+    letters = unicodedata.normalize("NFKD", dataset).casefold()
+    kept = "".join(c for c in letters if c.isalnum()) or dataset
+    return kept.translate(str.maketrans("01i", "oll"))

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from graphglass.errors import ParameterError
 from graphglass.privacy.noise_scale import check_epsilon_delta, noise_multiplier
-from graphglass.privacy.release.mechanism import Mechanism, Sampler
+from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, Sampler, to_grid
 from graphglass.privacy.release.noise import discrete_gaussian
 
 _THRESHOLDS = 5
@@ -88,7 +88,7 @@ def audit(
     absent = _statistic(mechanism, -1.0, draws, sampler)
     mu = float(mechanism.mu_squared) ** 0.5
     # The test centred between the neighbours is the best one; the others guard against skewed noise.
-    spread = 2.0**mechanism.bits
+    spread = 2.0**GRID_BITS
     miss_share = (1.0 - confidence) / (2 * _THRESHOLDS)
     bounds = []
     for threshold in spread * np.linspace(-1.0, 1.0, _THRESHOLDS):
@@ -109,10 +109,8 @@ def _statistic(mechanism: Mechanism, sign: float, draws: int, sampler: Sampler) 
     """The released first coordinate of many releases of one collection, (draws,)."""
     row = np.zeros((8, 2))
     row[0, 0] = sign
-    exact = mechanism.grid(row).sum(axis=0)[0]
-    # Every coordinate carries independent noise of one scale, so the coordinates of one long draw are as
-    # many releases.
-    return mechanism.noisy_sum(np.full((1, draws), exact, np.int64), sampler)
+    # Every coordinate carries independent noise of one scale, so the coordinates of one long draw are as many releases.
+    return mechanism.noisy(np.full(draws, to_grid(row).sum(axis=0)[0]), sampler)
 
 
 def _upper(count: int, total: int, share: float) -> float:

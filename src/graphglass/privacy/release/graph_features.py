@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,34 +14,16 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.sketch_features import SketchFeatures
 
-
-class ReleaseModel(Protocol):
-    """What a release needs of a model; a fitted detector has it."""
-
-    def channel_embeddings(self, graphs: GraphSet) -> dict[str, NDArray[Any]]:
-        """Unit rows per channel, (graphs, width) each."""
-
-    def encoder_fingerprint(self) -> str:
-        """Identifies everything the embeddings depend on."""
-
-    def training_hashes(self) -> Container[str]:
-        """Content hashes of the graphs the encoder was made from: trained on, or references whose labels it reads."""
+if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
 
 
 @dataclass(frozen=True)
 class GraphFeatures:
-    """From graphs to feature rows: by the sketch, or by a model's codes without cache and endpoint.
-
-    Attributes
-    ----------
-    features : SketchFeatures or JointFeatures
-        The public map.
-    model : ReleaseModel or None
-        Where the codes of the paper's map come from.
-    """
+    """From graphs to feature rows: by the sketch, or by a model's codes without cache and endpoint."""
 
     features: SketchFeatures | JointFeatures
-    model: ReleaseModel | None
+    model: GLASS | None
 
     @property
     def batch(self) -> int:
@@ -57,7 +39,7 @@ class GraphFeatures:
         return self.features(inputs)
 
 
-def local_codes(model: ReleaseModel, graphs: GraphSet) -> dict[str, NDArray[Any]]:
+def local_codes(model: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
     """Codes that leave no trace: the embedding cache is neither read nor written, and no endpoint is asked."""
     from graphglass.embedding.encoders.embedding_cache import private_encoding
 
@@ -66,7 +48,7 @@ def local_codes(model: ReleaseModel, graphs: GraphSet) -> dict[str, NDArray[Any]
 
 
 def feature_map(
-    model: ReleaseModel | None,
+    model: GLASS | None,
     features: SketchFeatures | JointFeatures | str | None,
     references: GraphSet,
     epsilon: float,

@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,6 @@ class Transaction:
 
     connection: sqlite3.Connection
     entries: list[Entry]
-    appended: list[Entry] = field(default_factory=list)
 
     def append(self, kind: str, body: Mapping[str, Any]) -> Entry:
         text = json.dumps(body, sort_keys=True)
@@ -66,7 +66,6 @@ class Transaction:
         row = (sequence, kind, text, previous, entry.digest)
         self.connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", row)
         self.entries.append(entry)
-        self.appended.append(entry)
         return entry
 
     def store(self, content: bytes) -> str:
@@ -93,16 +92,9 @@ class Transaction:
 
     def releases_with(self, fingerprints: Iterable[bytes]) -> dict[str, int]:
         """Releases that share some of these fingerprints, with the number shared."""
-        self.connection.execute("CREATE TEMP TABLE asked (fingerprint BLOB PRIMARY KEY)")
-        self.connection.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((item,) for item in fingerprints))
-        shared = dict(
-            self.connection.execute(
-                "SELECT release, COUNT(DISTINCT fingerprint) FROM fingerprints JOIN asked USING (fingerprint) "
-                "GROUP BY release"
-            )
-        )
-        self.connection.execute("DROP TABLE asked")
-        return shared
+        asked = set(fingerprints)
+        stored = self.connection.execute("SELECT DISTINCT release, fingerprint FROM fingerprints")
+        return Counter(release for release, fingerprint in stored if fingerprint in asked)
 
 
 class HashChain:
@@ -137,23 +129,19 @@ class HashChain:
                 transaction.append(kind, body)
         except BaseException:
             # Nothing was granted yet. What is left of the attempt would only block the next one.
-            companions = [self.path.with_name(self.path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
-            for leftover in (self.path, *companions, self.head_path):
-                leftover.unlink(missing_ok=True)
+            for suffix in ("", "-wal", "-shm", "-journal", ".head"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
             raise
 
     def _write_schema(self) -> None:
         try:
-            connection = sqlite3.connect(self.path, isolation_level=None)
-            try:
+            with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
                 if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
                     raise LedgerError(
                         f"The file system of {self.path} has no write-ahead log. Keep the ledger on a local disk."
                     )
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-            finally:
-                connection.close()
         except sqlite3.Error as error:
             raise LedgerError(f"The ledger {self.path} cannot be created: {error}.") from error
 
@@ -165,7 +153,7 @@ class HashChain:
             transaction = Transaction(connection, list(self.entries))
             yield transaction
             connection.execute("COMMIT")
-        if transaction.appended:
+        if len(transaction.entries) > len(self.entries):
             self.entries = transaction.entries
             self._advance_head()
 
@@ -175,36 +163,28 @@ class HashChain:
             raise LedgerError(f"There is no ledger at {self.path}. Create one with `glass private budget create`.")
         if not self.path.is_file():
             raise self._foreign("a directory" if self.path.is_dir() else "no regular file")
-        connection = None
+        address = f"{self.path.absolute().as_uri()}?mode=rw"
         try:
-            connection = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=60
-            )
-            # Before the check of permissions: nobody should change those of a file that is no ledger. SQLite has to
-            # look, for closing the file here would take away the locks of other threads on it.
-            if not self._has_entries(connection):
-                raise self._foreign("another kind of file")
-            if self.path.stat().st_mode & 0o077:
-                raise LedgerError(f"The ledger {self.path} can be opened by others. Run: chmod 600 {self.path}")
-            connection.execute("PRAGMA synchronous = FULL")
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                raise LedgerError(f"The ledger {self.path} has lost its write-ahead log mode: it was altered.")
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
+            # Closing rolls back an open transaction.
+            with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=60)) as connection:
+                self._check_file(connection)
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+                raise self._foreign("another kind of file") from error
             raise LedgerError(f"The ledger {self.path} cannot be used: {error}. Nothing was released.") from error
-        finally:
-            if connection is not None:
-                connection.close()  # an open transaction rolls back
 
-    @staticmethod
-    def _has_entries(connection: sqlite3.Connection) -> bool:
-        try:
-            return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchall())
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-                return False
-            raise
+    def _check_file(self, connection: sqlite3.Connection) -> None:
+        # Before the check of permissions: nobody should change those of a file that is no ledger. SQLite has to look,
+        # for closing the file here would take away the locks of other threads on it.
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchall():
+            raise self._foreign("another kind of file")
+        if self.path.stat().st_mode & 0o077:
+            raise LedgerError(f"The ledger {self.path} can be opened by others. Run: chmod 600 {self.path}")
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            raise LedgerError(f"The ledger {self.path} has lost its write-ahead log mode: it was altered.")
 
     def _foreign(self, found: str) -> LedgerError:
         return LedgerError(

@@ -20,8 +20,16 @@ from graphglass.privacy.noise_scale import (
     slack_factor,
 )
 from graphglass.privacy.private_summary import PrivateSummary
-from graphglass.privacy.release.accounts import Budget, Charge, budget_of, charge_of, charges_in, grants_in
-from graphglass.privacy.release.dataset_names import check_name, skeleton
+from graphglass.privacy.release.accounts import (
+    Budget,
+    Charge,
+    budget_of,
+    charge_of,
+    charges_in,
+    check_name,
+    grants_in,
+    skeleton,
+)
 from graphglass.privacy.release.hash_chain import Entry, HashChain, Transaction
 from graphglass.privacy.terms import PrivacyTerms
 

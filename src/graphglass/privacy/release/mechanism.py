@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import ParameterError, PrivacyError
+from graphglass.errors import PrivacyError
 from graphglass.privacy.noise_scale import (
     SLACK_SHARE,
     gaussian_delta,
@@ -18,48 +19,44 @@ from graphglass.privacy.noise_scale import (
     rounding_distance,
     slack_factor,
 )
-from graphglass.privacy.release.fixed_point import GRID_BITS, to_grid
 
 Sampler = Callable[[int, int], NDArray[np.int64]]  # (scale, size) -> noise
+GRID_BITS = 30  # a feature of one is 2^30 grid units
+
+
+def to_grid(features: NDArray[Any]) -> NDArray[np.int64]:
+    """Features (n, P) in grid units, truncated toward zero, every row with an exact norm of at most 2^30.
+
+    A row that is not finite or longer than one becomes the zero row, without an error: the number of rows
+    stays public and the sensitivity stays 2, and nobody learns from an error message that a record was odd.
+    """
+    values = np.asarray(features, np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        # The float sum is only a guard: below 1.5 the exact integer sum of squares cannot overflow.
+        sane = np.isfinite(values).all(axis=1) & ((values * values).sum(axis=1) < 1.5)
+    scaled = np.trunc(np.where(sane[:, None], values, 0.0) * 2.0**GRID_BITS)  # exact: a power of two
+    grid = scaled.astype(np.int64)
+    within = (grid * grid).sum(axis=1) <= 1 << (2 * GRID_BITS)
+    return grid * within[:, None]
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """The noise one promise needs, in integers.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        The promise, slack included.
-    dimension : int
-        Coordinates of the feature.
-    graphs_per_subject : int
-        Graphs replaced together.
-    bits : int
-        A feature of one is 2^bits grid units.
-    """
+    """The noise that one promise, slack included, needs on features of some dimension, in integers."""
 
     epsilon: float
     delta: float
     dimension: int
     graphs_per_subject: int = 1
-    bits: int = GRID_BITS
 
     def __post_init__(self) -> None:
-        if self.graphs_per_subject < 1 or self.dimension < 1 or not 8 <= self.bits <= GRID_BITS:
-            raise ParameterError(
-                "Mechanism",
-                "graphs_per_subject, dimension and bits",
-                f"positive, with 8 to {GRID_BITS} bits",
-                (self.graphs_per_subject, self.dimension, self.bits),
-            )
         if self.delta_slack > self.delta * float(SLACK_SHARE):
-            raise PrivacyError(f"delta = {self.delta:g} is too small for integer noise on a 2^-{self.bits} grid.")
+            raise PrivacyError(f"delta = {self.delta:g} is too small for integer noise on a 2^-{GRID_BITS} grid.")
 
     @property
     def sensitivity(self) -> int:
         """L2 sensitivity of the integer sum: 2 g rows of norm one (prop:private_summary, times n)."""
-        return 2 * self.graphs_per_subject * 2**self.bits
+        return 2 * self.graphs_per_subject * 2**GRID_BITS
 
     @property
     def scale(self) -> int:
@@ -80,13 +77,9 @@ class Mechanism:
         """What the discrete noise costs in delta, (1 + e^epsilon) times the total variation."""
         return float(slack_factor(self.epsilon) * self.total_variation)
 
-    def noisy_sum(self, grid: NDArray[np.int64], sampler: Sampler) -> NDArray[np.int64]:
-        """The exact sum of grid rows plus noise (eq:dp_release, times n and the grid), (P,)."""
+    def noisy(self, total: NDArray[np.int64], sampler: Sampler) -> NDArray[np.int64]:
+        """An exact sum of grid rows plus noise (eq:dp_release, times n and the grid), (P,)."""
         noise = sampler(self.scale, self.dimension)
         if noise.shape != (self.dimension,) or noise.dtype != np.int64:
             raise PrivacyError("The noise sampler returned something else than one integer per coordinate.")
-        return grid.sum(axis=0) + noise
-
-    def grid(self, features: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Features as bounded integer rows."""
-        return to_grid(features, self.bits)
+        return total + noise

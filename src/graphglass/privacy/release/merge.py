@@ -49,21 +49,15 @@ def merge(summaries: Sequence[PrivateSummary], *, disjoint: bool) -> PrivateSumm
                 "Summaries can be merged only if they share encoder and public features; these do not. Sketches of "
                 "sites with different numbers of graphs need one --sharpness."
             )
-        if other.sites[0].grid_bits != first.sites[0].grid_bits:
-            raise PrivacyError("Summaries on different grids cannot be merged.")
     sites = tuple(site for summary in summaries for site in summary.sites)
     for name, values in (("release", [s.release for s in sites]), ("dataset", [s.collection for s in sites])):
         if len(set(values)) != len(values):
             raise PrivacyError(f"Two of the summaries are about the same {name}: they are not disjoint.")
-    same_prior = all(
-        (a.prior is None and first.prior is None)
-        or (a.prior is not None and first.prior is not None and np.array_equal(a.prior, first.prior))
-        for a in summaries
-    )
+    priors = [None if summary.prior is None else summary.prior.tobytes() for summary in summaries]
     return PrivateSummary(
         total=np.sum([summary.total for summary in summaries], axis=0, dtype=np.int64),
         features=first.features,
         sites=sites,
         encoder=first.encoder,
-        prior=first.prior if same_prior else None,
+        prior=first.prior if len(set(priors)) == 1 else None,
     )

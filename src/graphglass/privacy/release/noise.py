@@ -12,20 +12,10 @@ MAX_SCALE = 2**53
 
 
 def discrete_gaussian(scale: int, size: int) -> NDArray[np.int64]:
-    """Independent draws from the discrete Gaussian on the integers: P(k) proportional to exp(-k^2 / (2
-    scale^2)).
+    """Independent draws from the integers with P(k) proportional to exp(-k^2 / (2 scale^2)), (size,).
 
-    OpenDP's exact sampler; no seed exists and none can be passed.
-
-    Parameters
-    ----------
-    scale : int
-        The parameter of the law in grid units, for scale above a few units also its standard deviation.
-    size : int
-
-    Returns
-    -------
-    int64 (size,)
+    OpenDP's exact sampler; no seed exists and none can be passed. For scales above a few units, ``scale`` is also the
+    standard deviation.
     """
     if not (isinstance(scale, int) and 1 <= scale <= MAX_SCALE):
         raise ParameterError("discrete_gaussian", "scale", f"an integer from 1 to {MAX_SCALE}", scale)
@@ -36,7 +26,4 @@ def discrete_gaussian(scale: int, size: int) -> NDArray[np.int64]:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     measurement = dp.m.make_gaussian(*space, scale=float(scale))
-    draws = np.asarray(measurement([0] * size), np.int64)
-    # The sampler's library does not check shapes for us.
-    assert draws.shape == (size,)
-    return draws
+    return np.asarray(measurement([0] * size), np.int64)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,17 @@ from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import check_epsilon_delta
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.accounts import Charge
-from graphglass.privacy.release.graph_features import GraphFeatures, ReleaseModel, feature_map
+from graphglass.privacy.release.graph_features import GraphFeatures, feature_map
 from graphglass.privacy.release.graph_hashes import graph_hashes
 from graphglass.privacy.release.ledger import Ledger
-from graphglass.privacy.release.mechanism import Mechanism, Sampler
+from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, to_grid
 from graphglass.privacy.release.noise import discrete_gaussian
 from graphglass.privacy.release.summary_file import refuse_output, write_output
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
+
+if TYPE_CHECKING:
+    from graphglass.detector.glass import GLASS
 
 
 def release(
@@ -35,7 +38,7 @@ def release(
     epsilon: float,
     delta: float = 1e-5,
     graphs_per_subject: int = 1,
-    model: ReleaseModel | None = None,
+    model: GLASS | None = None,
     features: SketchFeatures | JointFeatures | str | None = None,
     source: GraphSet | None = None,
     release_id: str | None = None,
@@ -60,7 +63,7 @@ def release(
         The promise of this release.
     graphs_per_subject : int
         The most graphs one protected subject owns; all of them are protected together.
-    model : ReleaseModel, optional
+    model : GLASS, optional
         The paper's release: a detector whose encoders, the vocabulary of their input columns included, were fixed
         without the private graphs, as it was trained or with public references. Without a model the public sketch is
         released, in which nothing was trained.
@@ -99,27 +102,6 @@ def release(
     >>> summary.references
     60
     """
-    return _release(
-        references, ledger, dataset, epsilon, delta, graphs_per_subject, model, features, source, release_id, output,
-        disjoint, discrete_gaussian,
-    )  # fmt: skip
-
-
-def _release(
-    references: GraphSet,
-    ledger: Ledger,
-    dataset: str,
-    epsilon: float,
-    delta: float,
-    graphs_per_subject: int,
-    model: ReleaseModel | None,
-    features: SketchFeatures | JointFeatures | str | None,
-    source: GraphSet | None,
-    release_id: str | None,
-    output: str | os.PathLike[str] | None,
-    disjoint: bool,
-    sampler: Sampler,
-) -> PrivateSummary:
     check_epsilon_delta("release", epsilon, delta)
     n = len(references)
     if not 1 <= n <= MAX_REFERENCES or not 1 <= graphs_per_subject <= n:
@@ -130,13 +112,15 @@ def _release(
     public = features_of.features
     mechanism = Mechanism(float(epsilon), float(delta), public.dimension, graphs_per_subject)
     encoder = None if model is None else model.encoder_fingerprint()
-    request: dict[str, Any] = {
+    promise: dict[str, Any] = {
         "epsilon": mechanism.epsilon,
         "delta": mechanism.delta,
         "references": n,
         "graphs_per_subject": graphs_per_subject,
         "noise_scale": mechanism.scale,
-        "grid_bits": mechanism.bits,
+        "grid_bits": GRID_BITS,
+    }
+    request = promise | {
         "features": public.digest(),
         "encoder": encoder,
         "source": None if source is None else _digest(source),
@@ -151,8 +135,8 @@ def _release(
     if model is not None:
         _refuse_overlap(model, references)
     ledger.budget(dataset)  # an unknown dataset is refused before the work
-    sampler(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
-    total = _exact_sum(features_of, references, mechanism)
+    discrete_gaussian(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
+    total = exact_sum(features_of, references)
     prior = None if source is None else features_of(source).mean(axis=0)
 
     charge = ledger.charge(
@@ -165,20 +149,15 @@ def _release(
         disjoint=disjoint,
     )
     terms = PrivacyTerms(
-        epsilon=mechanism.epsilon,
-        delta=mechanism.delta,
+        **promise,
         delta_slack=mechanism.delta_slack,
-        references=n,
-        graphs_per_subject=graphs_per_subject,
-        noise_scale=mechanism.scale,
-        grid_bits=mechanism.bits,
         dimension=mechanism.dimension,
         release=identifier,
         collection=ledger.collection(dataset),
         ledger_sequence=charge.sequence,
         ledger_head=charge.head,
     )
-    summary = PrivateSummary(mechanism.noisy_sum(total[None, :], sampler), public, (terms,), encoder, prior)
+    summary = PrivateSummary(mechanism.noisy(total, discrete_gaussian), public, (terms,), encoder, prior)
     try:
         ledger.complete(identifier, summary.to_bytes())
     except LedgerError as error:
@@ -191,11 +170,11 @@ def _release(
     return summary
 
 
-def _exact_sum(features_of: GraphFeatures, references: GraphSet, mechanism: Mechanism) -> NDArray[np.int64]:
+def exact_sum(features_of: GraphFeatures, references: GraphSet) -> NDArray[np.int64]:
     """Sum of the integer features, (P,)."""
-    total = np.zeros(mechanism.dimension, np.int64)
+    total = np.zeros(features_of.features.dimension, np.int64)
     for start in range(0, len(references), features_of.batch):
-        total += mechanism.grid(features_of(references[start : start + features_of.batch])).sum(axis=0)
+        total += to_grid(features_of(references[start : start + features_of.batch])).sum(axis=0)
     return total
 
 
@@ -204,11 +183,9 @@ def _digest(source: GraphSet) -> str:
     return hashlib.sha256("".join(sorted(source.content_hashes())).encode()).hexdigest()
 
 
-def _refuse_overlap(model: ReleaseModel, references: GraphSet) -> None:
-    trained = model.training_hashes()
-    shared = [
-        name for name, digest in zip(references.ids, references.content_hashes(), strict=True) if digest in trained
-    ]
+def _refuse_overlap(model: GLASS, references: GraphSet) -> None:
+    trained, hashes = model.training_hashes(), references.content_hashes()
+    shared = [name for name, digest in zip(references.ids, hashes, strict=True) if digest in trained]
     if shared:
         names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")
         raise PrivacyError(

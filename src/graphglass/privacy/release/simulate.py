@@ -8,23 +8,16 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import ParameterError, PrivacyError
+from graphglass.errors import PrivacyError
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.private_summary import shrunk
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedSummary:
-    """Means with pseudorandom noise that anyone who knows the seed can take away again; it cannot be written
-    as a release.
+    """Means with pseudorandom noise that anyone who knows the seed can remove; it cannot be written as a release."""
 
-    Attributes
-    ----------
-    means : float64 (draws, P)
-    sigma : float
-    """
-
-    means: NDArray[np.float64]
+    means: NDArray[np.float64]  # (draws, P)
     sigma: float
 
     def scores(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -45,17 +38,10 @@ class SimulatedSummary:
 def simulate(
     features: NDArray[np.float64], *, epsilon: float, seed: int, delta: float = 1e-5, draws: int = 10, sites: int = 1
 ) -> SimulatedSummary:
-    """Benchmark-only draws of eq:dp_release over public reference features (n, P).
+    """Benchmark-only draws of eq:dp_release over public reference features (n, P); an epsilon of ``inf`` adds no noise.
 
-    Parameters
-    ----------
-    epsilon : float
-        ``inf`` gives the summary without noise.
-    sites : int
-        J equal disjoint sites at fixed total n: noise grows by the square root of J.
+    With J equal disjoint sites at fixed total n, the noise grows by the square root of J.
     """
-    if draws < 1 or sites < 1:
-        raise ParameterError("simulate", "draws and sites", "positive", (draws, sites))
     mean = np.asarray(features, np.float64).mean(axis=0)
     if epsilon == float("inf"):
         return SimulatedSummary(np.repeat(mean[None, :], draws, axis=0), 0.0)
