@@ -15,8 +15,8 @@ def read_gexf(path: Path, options: ReadOptions) -> GraphSet:
     """The graph of a document, or of each document in a folder.
 
     ``attvalue`` entries are properties called by the title of their attribute. ``weight`` of an edge is one too, and so
-    is the text GEXF calls ``label``, under the name ``caption``: it usually names a single node and is no type. There are
-    no properties of a graph; entries of ``meta`` (creator, description, ...) can be kept as columns.
+    is the text GEXF calls ``label``, under the name ``caption``: it usually names a single node and is no type.
+    GEXF has no properties of a graph; entries of ``meta`` (creator, description, ...) can be kept as columns.
     """
     return read_documents(path, ".gexf", lambda name, content: _Gexf(name).parse(content), options)
 
