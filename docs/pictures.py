@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import uvicorn
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from graphglass import GLASS, load_dataset, read_graphs, write_json_lines
@@ -35,7 +36,6 @@ SHOWN = (
     ("inspector", "social", "phone", "dark"),
     ("inspector", "logs", "desktop", "dark"),
     ("report", "proteins", "desktop", "light"),
-    ("report", "logs", "phone", "light"),
 )
 
 
@@ -59,7 +59,9 @@ def explained_anomaly(browser: Browser) -> None:
         runpy.run_path(str(DOCS.parent / "examples" / "molecules.py"), run_name="__main__")
         page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
         page.goto(f"file://{folder}/candidates.html")
-        page.locator("#graph-1").screenshot(path=DOCS / "images" / "explained-anomaly.png")
+        path = DOCS / "images" / "explained-anomaly.png"
+        page.locator("#graph-1").screenshot(path=path)
+        shrink(path)
 
 
 def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> None:
@@ -94,8 +96,15 @@ def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> Non
                     target = folder or DOCS / "images"
                     target.mkdir(parents=True, exist_ok=True)
                     page.wait_for_timeout(300)
-                    page.screenshot(path=target / f"{name}-{domain}-{width}-{scheme}.png", full_page=folder is not None or name == "inspector")
+                    path = target / f"{name}-{domain}-{width}-{scheme}.png"
+                    page.screenshot(path=path, full_page=folder is not None or name == "inspector")
                     page.close()
+                    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Keep 64 colours, which is enough for flat drawings and less than half the bytes."""
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
 
 
 def split(dataset: str) -> tuple[GraphSet, GraphSet]:
