@@ -84,6 +84,7 @@ def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> Non
                     if folder is None and (name, domain, width, scheme) not in SHOWN:
                         continue
                     page = browser.new_page(viewport=viewport, color_scheme=scheme, device_scale_factor=1)
+                    page.set_default_timeout(300_000)
                     if name == "report":
                         page.goto((work / "report.html").as_uri())
                     else:

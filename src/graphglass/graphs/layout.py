@@ -72,6 +72,8 @@ def _component_places(adjacency: csr_array) -> _Places:
     radial = _tree_places(distance, edges)
     if len(edges) == nodes - 1:
         return untangled(radial, distance, edges)
+    if len(edges) > 3 * nodes - 6:  # no planar graph has so many
+        return untangled(places, distance, edges)
     random = np.random.default_rng(0)
     tries = [radial, *random.normal(scale=distance.mean(), size=(_TRIES, nodes, 2))]
     starts = sorted([places, *(_stressed(start, distance) for start in tries)], key=lambda p: crossings(p, edges))
