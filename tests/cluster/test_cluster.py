@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from graphglass import GLASS, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
 from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
-from graphglass.cluster.part_work import Outcome
-from graphglass.cluster.parts import Part, input_files
+from graphglass.cluster.part_work import Outcome, Part, input_files
 from graphglass.errors import ClusterError, GraphError, InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
