@@ -97,7 +97,7 @@ def test_a_killed_worker_loses_and_duplicates_nothing(client, place, mutag, tmp_
     outcomes = score_parts(client, place / "model", [place / "parts"], tmp_path)
     killer.join()
     assert not [outcome for outcome in outcomes if outcome.error]
-    assert len(list(tmp_path.iterdir())) == 6
+    assert len(list(tmp_path.glob("*.parquet"))) == 6  # the killed worker may leave a temporary file
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[:180])
     assert np.allclose(scores, GLASS.load(place / "model").decision_function(mutag[:180]), atol=1e-9)

@@ -269,7 +269,7 @@ def merge(
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
     from graphglass.privacy.release.merge import merge as merge_summaries
-    from graphglass.privacy.release.summary_file import refuse_output
+    from graphglass.privacy.release.publish import refuse_output
 
     refuse_output(output)
     merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)
