@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import mean
 
 from graphglass.bench.datasets import TWELVE
-from graphglass.bench.overview import filled
 from graphglass.bench.paper_figures import MAIN_RESULTS
 from graphglass.bench.records import Results
+from graphglass.bench.table_model import filled
 from graphglass.bench.tables import SHORT, tables
 
 PAGE = Path("docs/baselines.md")

@@ -27,14 +27,15 @@ import numpy as np
 from rich.progress import track
 from scipy.stats import rankdata
 
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.methods import factory
-from graphglass.bench.metrics import auroc
-from graphglass.bench.private_scores import Features, density_scores, neighbour_scores
-from graphglass.bench.protocols import Splits, blind
+from graphglass.bench.metrics import evaluate
+from graphglass.bench.private_series import Features, density_scores, neighbour_scores
 from graphglass.bench.runner import versions
 from graphglass.bench.source_models import SourceEncoders
-from graphglass.bench.transfer import POOLS, source_references, target_split
+from graphglass.bench.transfer import POOLS, source_references
+from graphglass.bench.transfer import target as target_of
 from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 
 EPSILON, REFERENCES, QUERIES, SOURCES = 4.0, 128, 400, 256
@@ -66,17 +67,17 @@ class PseudoTarget:
 def pseudo_targets(datasets: Datasets, encoders: SourceEncoders, seeds: int) -> list[PseudoTarget]:
     found = []
     jobs = [(pool, name, seed) for seed in range(seeds) for pool in ("mol", "protein") for name in POOLS[pool]]
+    plan = Plan(datasets, [], [])
     for pool, name, seed in track(jobs, "Encoders without one dataset"):
-        parts = source_references(datasets, pool, Splits(), seed)
+        parts = source_references(plan, pool, seed)
         others = {other: part for other, part in parts.items() if other != name}
-        model: Any = factory("glass")(seed)
+        model: Any = factory("glass-paper")(seed)
         detector = encoders.fit_encoder(model, others)
-        graphs = datasets.get(name)
-        chosen = target_split(graphs, others, Splits(), seed)
+        normals, tested, chosen = target_of(plan, {"dataset": name, "seed": seed}, others)
         some = np.random.default_rng(seed).permutation(len(chosen.test))[:QUERIES]
         embedded = [detector.channel_embeddings(part[:SOURCES]) for part in others.values()]
-        references = detector.channel_embeddings(blind(graphs, chosen.references[:REFERENCES]))
-        queries = detector.channel_embeddings(blind(graphs, chosen.test[some]))
+        references = detector.channel_embeddings(normals[:REFERENCES])
+        queries = detector.channel_embeddings(tested[some])
         source = {channel: np.concatenate([codes[channel] for codes in embedded]) for channel in NAMES}
         neighbours = neighbour_scores(queries, references, NAMES)
         found.append(PseudoTarget(pool, name, seed, source, references, queries, neighbours, chosen.anomalous[some]))
@@ -107,7 +108,7 @@ def measure(candidate: dict[str, Any], targets: list[PseudoTarget]) -> dict[str,
             release = parts.release(n, EPSILON, f"{target.place}|{zlib.crc32(repr(candidate).encode())}|{seed}")
             scores = release.scores(parts.queries)
             agreed = np.mean([agreement(row, target.neighbours) for row in scores])
-            quality = np.mean([auroc(row, target.anomalous) for row in scores])
+            quality = np.mean([evaluate(row, target.anomalous)["auroc"] for row in scores])
             rows.append((target.pool, agreed, quality))
         exact.append(agreement(density_scores(features, target.queries, target.references), target.neighbours))
     pools = {pool: float(np.mean([row[1] for row in rows if row[0] == pool])) for pool in ("mol", "protein")}
@@ -153,7 +154,7 @@ def main() -> None:
         "seeds": options.seeds,
         "public_seeds": PUBLIC_SEEDS,
         "pseudo_targets": len(targets),
-        "neighbours_auroc": round(float(np.mean([auroc(t.neighbours, t.anomalous) for t in targets])), 2),
+        "neighbours_auroc": round(float(np.mean([evaluate(t.neighbours, t.anomalous)["auroc"] for t in targets])), 2),
         "chosen": chosen,
         "paper": paper,
         "chosen_in_one_pool_alone": by_pool,

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from graphglass.bench.datasets import TWELVE
-from graphglass.bench.overview import filled
 from graphglass.bench.records import Record, Results
+from graphglass.bench.table_model import filled
 from graphglass.bench.tables import tables
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphglass.bench import anomaly_share, methods
-from graphglass.bench.anomaly_share import SHARES, drawn, share_jobs
+from graphglass.bench import methods
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.figures import draw
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
+from graphglass.bench.single import SHARES, drawn, share_jobs
 from graphglass.bench.tables import tables
 from graphglass.graphs import GraphSet
 
@@ -51,10 +52,10 @@ def test_a_batch_method_is_scored_anew_for_every_share(
     monkeypatch.setattr(
         Batch, "decision_function", lambda self, graphs: calls.append(len(graphs)) or original(self, graphs)
     )
-    jobs = share_jobs(data, ["MUTAG"], ["size-knn", "signet-batch"], Splits(seeds=(0,)))
+    jobs = share_jobs(Plan(data, ["MUTAG"], ["size-knn", "signet-batch"], Splits(seeds=(0,))))
     results = Results.create(tmp_path, Purpose("anomaly-share", "minority"))
     run_jobs(jobs, results, data, progress=False, isolate=False)
-    assert len(calls) == 1 + len(anomaly_share.SHARES)
+    assert len(calls) == 1 + len(SHARES)
     (table,) = tables(str(tmp_path))
     assert [(row.group, row.name) for row in table.rows] == [
         ("scored alone", "size-knn"), ("scored in a test batch", "signet-batch"),

@@ -69,5 +69,6 @@ def test_the_present_code_makes_the_recorded_number(method: str) -> None:
     cell = record["cell"]
     options = {"encoder": cell["encoder"]} if "encoder" in cell else {}
     graphs = Datasets().get(cell["dataset"])
-    outcome = dataset_cell(graphs, built(method, cell, **options), cell, Splits(flip=record["flip"]))
+    parts = Splits(flip=record["flip"]).of(graphs, cell["seed"])
+    outcome = dataset_cell(graphs, parts, built(method, cell, **options), cell)
     assert outcome.metrics["auroc"] == pytest.approx(record["metrics"]["auroc"], abs=0.5)

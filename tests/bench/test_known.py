@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from graphglass.bench import known, methods
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.figures import draw
 from graphglass.bench.known import KNOWN, known_cell, known_jobs
+from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.tables import tables
@@ -77,7 +79,7 @@ def test_known_anomalies_raise_the_score_of_their_kind(data: Any) -> None:
 
 
 def test_classifiers_table_and_figure(data: Any, tmp_path: Path) -> None:
-    jobs = known_jobs(data, ["MUTAG", "OHSU"], list(methods.SUPERVISED), (0,), limit=20)
+    jobs = known_jobs(Plan(data, ["MUTAG", "OHSU"], list(methods.SUPERVISED), Splits(seeds=(0,))), limit=20)
     results = Results.create(tmp_path, Purpose("known", "minority"))
     assert run_jobs(jobs, results, data, progress=False) == 16
     for record in results.records():
@@ -94,11 +96,11 @@ def test_classifiers_table_and_figure(data: Any, tmp_path: Path) -> None:
 
 def test_a_method_without_a_second_side_is_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="takes no known anomalies"):
-        known_jobs(data, ["MUTAG"], ["size-knn"], (0,))
+        known_jobs(Plan(data, ["MUTAG"], ["size-knn"], Splits(seeds=(0,))))
 
 
 def test_a_class_of_two_graphs_gives_no_task(data: Any) -> None:
     data._held["Fingerprint"] = data.get("MUTAG")[8:]  # two of the ten anomalies
-    (job,) = known_jobs(data, ["Fingerprint"], ["svm-wl"], (0,))
+    (job,) = known_jobs(Plan(data, ["Fingerprint"], ["svm-wl"], Splits(seeds=(0,))))
     assert len(job.cells) == 2
     assert list(job.run(job.cells)) == []

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from graphglass.bench import single
+from graphglass.bench.cell_work import Plan
+from graphglass.bench.datasets import Datasets
 from graphglass.bench.methods import KERNELS, TRAINING_FREE, factory
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import Splits, blind, split
@@ -87,8 +89,13 @@ def test_glass_never_sees_a_label(molecules: GraphSet, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(single, "factory", lambda name: quick)
     monkeypatch.setattr(single, "fit_and_score", spy)
-    plain = single.single_cell(molecules, "glass", {"dataset": "MUTAG", "seed": 0}, Splits())
-    leaky = single.single_cell(planted(molecules), "glass", {"dataset": "MUTAG", "seed": 0}, Splits())
+    data, cell = Datasets(), {"dataset": "MUTAG", "seed": 0}
+    (job,) = single.single_jobs(Plan(data, ["MUTAG"], ["glass"], Splits(seeds=(0,))))
+    outcomes = []
+    for graphs in (molecules, planted(molecules)):
+        data._held["MUTAG"] = graphs
+        outcomes += job.run([cell])
+    plain, leaky = outcomes
     for shown in kept[0] + kept[2]:
         assert shown.labels is None
         assert shown.node_names is None

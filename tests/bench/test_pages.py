@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphglass.bench.overview import filled
+from graphglass.bench.table_model import filled
 from graphglass.errors import BenchError
 
 ROOT = Path(__file__).parents[2]

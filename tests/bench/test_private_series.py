@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from graphglass.bench import private_series as private
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.figures import draw
-from graphglass.bench.overview import short_tables
-from graphglass.bench.private_scores import Features, averaged, density_scores, neighbour_scores
-from graphglass.bench.private_series import measure, private_jobs
+from graphglass.bench.group_tables import short_tables
+from graphglass.bench.private_series import (
+    Features,
+    averaged,
+    density_scores,
+    measure,
+    neighbour_scores,
+    private_jobs,
+)
 from graphglass.bench.private_tables import macro
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
@@ -112,14 +119,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(data: Any, folder: Path, cache: Path) -> int:
-    jobs = private_jobs(
-        data,
-        ["IMDB-BINARY", "DD"],
-        ["glass-paper"],
-        Splits(seeds=(0,)),
-        sources=["mol"],
-        encoders=SourceEncoders(cache),
-    )
+    plan = Plan(data, ["IMDB-BINARY", "DD"], ["glass-paper"], Splits(seeds=(0,)), SourceEncoders(cache))
+    jobs = private_jobs(plan, sources=["mol"])
     results = Results.create(folder, Purpose("private", "minority"))
     return run_jobs(jobs, results, data, progress=False, isolate=False)
 
@@ -178,11 +179,11 @@ def test_embeddings_are_those_of_the_unadapted_source_model(data: Any, small: No
 
 def test_other_methods_are_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="no private release"):
-        private_jobs(data, ["DD"], ["size-knn"], Splits(seeds=(0,)))
+        private_jobs(Plan(data, ["DD"], ["size-knn"], Splits(seeds=(0,))))
 
 
 def test_releases_without_a_model_are_measured_beside_the_detector(data: Any, tmp_path: Path) -> None:
-    jobs = private_jobs(data, ["IMDB-BINARY", "DD"], ["glass"], Splits(seeds=(0,)), sources=["mol"])
+    jobs = private_jobs(Plan(data, ["IMDB-BINARY", "DD"], ["glass"], Splits(seeds=(0,))), sources=["mol"])
     results = Results.create(tmp_path / "r", Purpose("private", "minority"))
     assert run_jobs(jobs, results, data, progress=False, isolate=False) == 2
     for record in results.records():

@@ -12,9 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from graphglass.bench import methods
+from graphglass.bench.cell_work import Job, Outcome, Plan
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Cell, Purpose, Results
-from graphglass.bench.runner import Job, Outcome, run_jobs, versions
+from graphglass.bench.runner import run_jobs, versions
 from graphglass.bench.single import single_jobs
 from graphglass.errors import BenchError, DataError
 from graphglass.graphs import GraphSet
@@ -50,7 +51,7 @@ def seeing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(data: Any, folder: Path, names: Sequence[str] = ("MUTAG", "BZR"), seeds: int = 2, **options: Any) -> int:
     results = Results.create(folder, Purpose("single", "minority"))
-    jobs = single_jobs(data, names, ["seeing"], Splits(seeds=tuple(range(seeds))))
+    jobs = single_jobs(Plan(data, names, ["seeing"], Splits(seeds=tuple(range(seeds)))))
     return run_jobs(jobs, results, data, progress=False, **options)
 
 
@@ -115,7 +116,7 @@ def test_other_data_is_refused(data: Any, tmp_path: Path) -> None:
 def test_other_data_is_refused_whatever_the_method(data: Any, tmp_path: Path) -> None:
     run(data, tmp_path, ["MUTAG"])
     data._hashes["MUTAG"] = "0" * 64
-    jobs = single_jobs(data, ["MUTAG"], ["size-knn"], Splits(seeds=(0,)))
+    jobs = single_jobs(Plan(data, ["MUTAG"], ["size-knn"], Splits(seeds=(0,))))
     with pytest.raises(BenchError, match="another copy of MUTAG"):
         run_jobs(jobs, Results.open(tmp_path), data, progress=False)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graphglass.bench import single
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
@@ -40,7 +41,7 @@ def epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int], tmp_path: Path) -> None:
     encoders, splits = SourceEncoders(tmp_path / "cache"), Splits(seeds=(0,))
     results = Results.create(tmp_path / "select", Purpose("select-test", "minority"))
-    jobs = selection_jobs(data, ["MUTAG"], ["glass-paper"], splits, encoders)
+    jobs = selection_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))
     assert run_jobs(jobs, results, data, isolate=False, progress=False) == 1
     (record,) = results.records()
     last, best = record["variants"]["last epoch"], record["variants"]["best test epoch"]
@@ -53,14 +54,14 @@ def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int]
     assert "chosen by the labels of the test set" in table.render()
 
     # The main benchmark finds the same encoder, trains nothing and has the figure of the last epoch.
-    (job,) = single_jobs(data, ["MUTAG"], ["glass-paper"], splits, encoders)
+    (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))
     (outcome,) = job.run(job.cells)
     assert {name: round(value, 4) for name, value in outcome.metrics.items()} == last
-    (job,) = scoring_jobs(data, ["MUTAG"], ["glass-paper"], splits, encoders)
+    (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))
     (rules,) = job.run(job.cells)
     assert rules.variants["glass"] == outcome.metrics
     assert len(epochs) == 20
-    (job,) = single_jobs(data, ["MUTAG"], ["glass-paper"], splits)
+    (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits))
     (anew,) = job.run(job.cells)
     assert anew.metrics == outcome.metrics
     assert len(epochs) == 40
@@ -72,10 +73,10 @@ def test_prompts_name_the_domain_of_the_dataset(data: Any) -> None:
         cell = {"dataset": name, "seed": 0}
         assert single.built("glass-paper", cell).domain == domain
         assert single.built("glass", cell).domain == "graph"
-        (paper,) = single_jobs(data, [name], ["glass-paper"], Splits(seeds=(0,)))
+        (paper,) = single_jobs(Plan(data, [name], ["glass-paper"], Splits(seeds=(0,))))
         assert paper.settings == {"domain": "of the dataset"}
 
 
 def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="takes glass-paper"):
-        selection_jobs(data, ["MUTAG"], ["ocgin"], Splits(), SourceEncoders(tmp_path))
+        selection_jobs(Plan(data, ["MUTAG"], ["ocgin"], Splits(), SourceEncoders(tmp_path)))

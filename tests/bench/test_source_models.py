@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphglass.bench import reference_swap
-from graphglass.bench.reference_swap import SourceModel
+from graphglass.bench import transfer
 from graphglass.bench.source_models import SourceEncoders, identity
+from graphglass.bench.transfer import SourceModel
 from graphglass.detector import GLASS
 from graphglass.embedding.training import trainer
 from graphglass.errors import BenchError
@@ -46,7 +46,7 @@ def test_scores_are_the_same_bits(
     data: Any, sources: dict[str, Any], trainings: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a cache, with a cold one and with a warm one; zero-shot, matched and few-shot."""
-    monkeypatch.setattr(reference_swap, "factory", lambda name: small)
+    monkeypatch.setattr(transfer, "factory", lambda name: small)
     target = data.get("IMDB-BINARY").without_labels()
     found = []
     for encoders in (None, SourceEncoders(tmp_path), SourceEncoders(tmp_path)):

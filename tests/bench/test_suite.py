@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.bench import suite
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.datasets import SUITE, TWELVE, Datasets, dataset_names
+from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.suite import CLASSES, LIMITS, class_split, suite_jobs, task_classes
@@ -54,7 +56,7 @@ def test_a_split_is_sound_and_within_its_limits(seed: int, run: int, direction: 
 
 
 def test_cells_and_averages(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = suite_jobs(data, ["MUTAG", "OHSU"], ["size-knn", "bag-knn"], (0, 1))
+    jobs = suite_jobs(Plan(data, ["MUTAG", "OHSU"], ["size-knn", "bag-knn"], Splits(seeds=(0, 1))))
     assert [(job.method, job.datasets, len(job.cells)) for job in jobs] == [
         ("size-knn", ("MUTAG",), 4), ("bag-knn", ("MUTAG",), 4), ("size-knn", ("OHSU",), 4), ("bag-knn", ("OHSU",), 4),
     ]  # fmt: skip

@@ -13,9 +13,9 @@ import pytest
 from graphglass.bench import paper_figures
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
-from graphglass.bench.overview import BEGIN, END, insert, summary_table
+from graphglass.bench.group_tables import summary_table
 from graphglass.bench.records import Purpose, Results
-from graphglass.bench.table_model import Row, Table, Value
+from graphglass.bench.table_model import BEGIN, END, Row, Table, Value, insert
 from graphglass.bench.tables import tables
 from graphglass.bench.transfer import DISJOINT
 from graphglass.errors import BenchError

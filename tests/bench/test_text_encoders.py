@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
@@ -21,7 +22,7 @@ def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch:
     original = settings.resolve
     monkeypatch.setattr(glass, "resolve", lambda preset, choices: original(preset, {**choices, "epochs": 1}))
     results = Results.create(tmp_path, Purpose("text", "minority", False))
-    jobs = text_jobs(data, ["MUTAG"], ["glass-paper"], ["numeric", "minilm"], ONE)
+    jobs = text_jobs(Plan(data, ["MUTAG"], ["glass-paper"], ONE), ["numeric", "minilm"])
     assert run_jobs(jobs, results, data, progress=False) == 2
     records = Results.open(tmp_path).records("glass-paper")
     assert [record["cell"]["encoder"] for record in records] == ["numeric", "minilm"]
@@ -30,11 +31,11 @@ def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch:
         assert record["configuration"]["preset"] == "paper"
         assert set(record["variants"]) == {"graph", "text"}
     assert run_jobs(jobs, results, data, progress=False) == 0
-    absent = text_jobs(data, ["MUTAG"], ["glass-paper"], ["no such encoder"], ONE)
+    absent = text_jobs(Plan(data, ["MUTAG"], ["glass-paper"], ONE), ["no such encoder"])
     with pytest.raises(BenchError, match="no such encoder"):
         run_jobs(absent, results, data, progress=False)
 
 
 def test_a_method_without_text_is_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="reads no text"):
-        text_jobs(data, ["MUTAG"], ["size-knn"], ["numeric"], ONE)
+        text_jobs(Plan(data, ["MUTAG"], ["size-knn"], ONE), ["numeric"])

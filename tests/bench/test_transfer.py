@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphglass.bench import reference_swap, single, transfer
+from graphglass.bench import single, transfer
+from graphglass.bench.cell_work import Plan
 from graphglass.bench.paper_figures import DISJOINT, TRANSFER
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
-from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.single import scoring_jobs
-from graphglass.bench.transfer import PAIRS, POOLS, few_shot_jobs, target_split, transfer_jobs
+from graphglass.bench.transfer import PAIRS, POOLS, SourceModel, few_shot_jobs, target, transfer_jobs
 from graphglass.errors import BenchError
 
 ONE = Splits(seeds=(0,))
@@ -29,7 +29,7 @@ def test_the_pairs_are_the_papers() -> None:
 
 
 def test_transfer_cells(data: Any, tmp_path: Path) -> None:
-    jobs = transfer_jobs(data, ["BZR", "DD"], ["size-knn", "wl-svm"], ONE, sources=["mol", "protein"])
+    jobs = transfer_jobs(Plan(data, ["BZR", "DD"], ["size-knn", "wl-svm"], ONE), sources=["mol", "protein"])
     assert [(job.method, len(job.cells)) for job in jobs] == [
         ("size-knn", 2), ("wl-svm", 2), ("size-knn", 1), ("wl-svm", 1),
     ]  # fmt: skip
@@ -43,14 +43,14 @@ def test_transfer_cells(data: Any, tmp_path: Path) -> None:
 
 
 def test_source_duplicates_leave_the_target(data: Any) -> None:
-    graphs = data.get("BZR")
-    whole = target_split(graphs, {}, ONE, 0)
+    graphs, plan, cell = data.get("BZR"), Plan(data, [], [], ONE), {"dataset": "BZR", "seed": 0}
+    _, _, whole = target(plan, cell, {})
     twin = graphs[whole.references[:3]]
     odd = graphs[whole.test[np.flatnonzero(whole.anomalous)[:2]]]
-    parts = target_split(graphs, {"AIDS": twin.without_labels(), "NCI1": odd}, ONE, 0)
-    assert len(parts.references) == len(whole.references) - 3
+    references, queries, parts = target(plan, cell, {"AIDS": twin.without_labels(), "NCI1": odd})
+    assert len(references) == len(parts.references) == len(whole.references) - 3
     assert parts.anomalous.sum() == whole.anomalous.sum() - 2
-    assert len(target_split(graphs, {"AIDS": twin}, ONE, 0, known=True).references) == len(whole.references)
+    assert len(queries) == len(whole.test) - 2
 
 
 def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,9 +61,9 @@ def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
         sizes.append(len(references))
         return fresh(self, references)
 
-    monkeypatch.setattr(reference_swap.SourceModel, "_fresh", watched)
+    monkeypatch.setattr(SourceModel, "_fresh", watched)
     monkeypatch.setattr(transfer, "SHOTS", (0, 1, 4, 24))
-    jobs = few_shot_jobs(data, ["PROTEINS"], ["size-knn"], ONE)
+    jobs = few_shot_jobs(Plan(data, ["PROTEINS"], ["size-knn"], ONE))
     results = Results.create(tmp_path, Purpose("few-shot", "minority"))
     run_jobs(jobs, results, data, progress=False, isolate=False)
     (record,) = results.records()
@@ -71,14 +71,14 @@ def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
     pool = 3 * 24
     assert sizes == [pool + 1, 1, pool + 4, 4, pool + 24, 24]  # growing prefixes, with the sources and alone
     with pytest.raises(BenchError, match="tab:fewshot has the targets"):
-        few_shot_jobs(data, ["BZR"], ["size-knn"], ONE)
+        few_shot_jobs(Plan(data, ["BZR"], ["size-knn"], ONE))
 
 
 def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """One training on two labelled sources; zero-shot, matched and few-shot scores of an unlabelled target."""
     from graphglass.detector import GLASS
 
-    monkeypatch.setattr(reference_swap, "factory", lambda name: lambda seed: GLASS())
+    monkeypatch.setattr(transfer, "factory", lambda name: lambda seed: GLASS())
     target = data.get("IMDB-BINARY").without_labels()
     model = SourceModel("glass", 0, {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
     assert model.takes_references
@@ -95,7 +95,7 @@ def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPat
 
 def test_scoring_needs_scoring_rules(data: Any) -> None:
     with pytest.raises(BenchError, match="one scoring rule"):
-        scoring_jobs(data, ["MUTAG"], ["size-knn"], ONE)
+        scoring_jobs(Plan(data, ["MUTAG"], ["size-knn"], ONE))
 
 
 def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         single, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1, random_state=seed)
     )
-    (job,) = scoring_jobs(data, ["MUTAG"], ["glass-paper"], ONE)
+    (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass-paper"], ONE))
     (outcome,) = job.run(job.cells)
     assert set(outcome.variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass", "glass raw"}
     assert outcome.metrics == outcome.variants["glass raw"]

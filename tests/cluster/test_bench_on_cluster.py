@@ -8,9 +8,10 @@ import time
 import pytest
 from typer.testing import CliRunner
 
+from graphglass.bench.cell_work import Job, Outcome
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.records import Purpose, Results
-from graphglass.bench.runner import Job, Outcome, run_jobs
+from graphglass.bench.runner import run_jobs
 from graphglass.cli.app import app
 from graphglass.cluster import connect
 from graphglass.errors import BenchError, ClusterError

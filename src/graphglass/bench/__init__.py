@@ -9,13 +9,8 @@ if TYPE_CHECKING:
     from graphglass.bench.metrics import evaluate
     from graphglass.bench.protocols import Split, split
 
-_HOMES = {
-    "Detector": "methods",
-    "METHODS": "methods",
-    "Split": "protocols",
-    "evaluate": "metrics",
-    "split": "protocols",
-}
+_HOMES = dict.fromkeys(("METHODS", "Detector"), "methods") | dict.fromkeys(("Split", "split"), "protocols")
+_HOMES["evaluate"] = "metrics"
 
 __all__ = ["METHODS", "Detector", "Split", "evaluate", "split"]
 

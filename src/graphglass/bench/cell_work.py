@@ -1,13 +1,35 @@
-"""What is run: jobs of cells that share work, the outcome of a cell, and how a job with one cell is made."""
+"""What is run: the plan of a benchmark, jobs of cells that share work, and the outcome of a cell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from graphglass.bench.datasets import Datasets
+from graphglass.bench.protocols import Split, Splits
 from graphglass.bench.records import Cell
+from graphglass.graphs import GraphSet
+
+if TYPE_CHECKING:
+    from graphglass.bench.source_models import SourceEncoders
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a benchmark runs over, and where the encoders that it trains are kept; without `encoders` none is."""
+
+    datasets: Datasets
+    names: Sequence[str]
+    methods: Sequence[str]
+    splits: Splits = field(default_factory=Splits)
+    encoders: SourceEncoders | None = None
+
+    def task(self, cell: Cell) -> tuple[GraphSet, Split]:
+        """The dataset of a cell and its split."""
+        graphs = self.datasets.get(str(cell["dataset"]))
+        return graphs, self.splits.of(graphs, int(cell["seed"]))
 
 
 @dataclass(frozen=True)
@@ -60,39 +82,31 @@ Measured = tuple[Outcome, float]  # with the peak memory of its process in megab
 
 
 def cell_jobs(
-    methods: Sequence[str],
+    plan: Plan,
     measure: Callable[[str, Cell], Outcome | None],
     settings: dict[str, Any] | None = None,
     *,
     together: bool = False,
     **fields: Sequence[str | int],
 ) -> list[Job]:
-    """One job per method and combination of `fields`, which are the fields of a cell and include ``dataset``.
+    """One job per dataset, method, combination of `fields` and seed, which are the fields of a cell.
 
-    Parameters
-    ----------
-    measure : callable
-        Takes the method and the cell; runs in the process of the cell. None where the cell has no outcome.
-    settings : dict, optional
-        What the benchmark decides about every cell; part of its record.
-    together : bool
-        Put all cells of a dataset and method into one job, whose process loads compiled code once.
+    `measure` takes the method and the cell and gives None where the cell has no outcome. With `together` all cells of a
+    dataset and method are one job, whose process loads compiled code once.
     """
 
     def job(method: str, cells: Sequence[Cell]) -> Job:
         def run(chosen: Sequence[Cell]) -> Iterator[Outcome]:
-            for cell in chosen:
-                if (outcome := measure(method, cell)) is not None:
-                    yield outcome
+            return (outcome for cell in chosen if (outcome := measure(method, cell)) is not None)
 
         return Job(method, tuple(cells), (str(cells[0]["dataset"]),), run, settings or {})
 
     # The dataset varies slowest, so that each is read once; then the method.
-    names = [name for name in fields if name != "dataset"]
+    names = ("dataset", *fields, "seed")
     jobs = []
-    for dataset in fields["dataset"]:
-        combinations = product(*(fields[name] for name in names))
-        cells: list[Cell] = [{"dataset": dataset, **dict(zip(names, values, strict=True))} for values in combinations]
+    for dataset in plan.names:
+        combinations = product([dataset], *fields.values(), plan.splits.seeds)
+        cells: list[Cell] = [dict(zip(names, values, strict=True)) for values in combinations]
         parts = [cells] if together else [[cell] for cell in cells]
-        jobs += [job(method, part) for method in methods for part in parts]
+        jobs += [job(method, part) for method in plan.methods for part in parts]
     return jobs

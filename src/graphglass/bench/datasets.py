@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from graphglass.bench.methods import unknown
 from graphglass.errors import BenchError, DataError
 from graphglass.graphs import GraphSet
 from graphglass.graphs.read import read_report
@@ -39,28 +39,17 @@ EVERY = (*TWELVE, *SUITE)
 
 
 def dataset_names(chosen: Iterable[str] | None, *, suite: bool = False) -> tuple[str, ...]:
-    """The chosen datasets by their names; all if none was chosen: the twelve, and with `suite` the suite's too.
-
-    Raises
-    ------
-    BenchError
-        If a name is unknown; the message names the nearest one.
-    """
-    if chosen is None:
-        return EVERY if suite else TWELVE
-    names = []
+    """The chosen datasets by their names; all if none was chosen: the twelve, and with `suite` the suite's too."""
     known = EVERY if suite else TWELVE
-    cases = {name.upper(): name for name in SUITE} if suite else {}
+    if chosen is None:
+        return known
+    cases = {name.upper(): name for name in known}
+    names = []
     for name in chosen:
-        if name.upper() in cases:
-            names.append(cases[name.upper()])
-            continue
         try:
-            names.append(dataset_entry(name).name)
+            names.append(cases.get(name.upper()) or dataset_entry(name).name)
         except DataError:
-            close = get_close_matches(name.upper(), known, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise BenchError(f"Unknown dataset {name!r}.{hint} The datasets are: {', '.join(known)}.") from None
+            raise unknown("dataset", name, known) from None
     return tuple(dict.fromkeys(names))
 
 
@@ -75,23 +64,13 @@ def load_suite(name: str, root: str | Path | None = None) -> GraphSet:
 
 def data_hash(graphs: GraphSet) -> str:
     """sha256 over the content of every graph and its raw class, whatever files they came from."""
-    digest = sha256()
-    for content in graphs.content_hashes():
-        digest.update(bytes.fromhex(content))
+    digest = sha256(bytes.fromhex("".join(graphs.content_hashes())))
     digest.update(",".join(map(str, [] if graphs.labels is None else graphs.labels.tolist())).encode())
     return digest.hexdigest()
 
 
 class Datasets:
-    """Datasets read once and kept while they are in use.
-
-    Parameters
-    ----------
-    root : path or None
-        The data root; None reads ``GRAPHGLASS_DATA``.
-    keep : int
-        How many stay in memory; the one not used for longest leaves first.
-    """
+    """Datasets of a data root (default: ``GRAPHGLASS_DATA``), read once; the last `keep` in use stay in memory."""
 
     def __init__(self, root: str | Path | None = None, keep: int = 1) -> None:
         self._root, self._keep = root, keep

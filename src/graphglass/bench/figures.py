@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphglass.bench.private_figure import draw_private
-from graphglass.bench.records import Results, result_folders
-from graphglass.bench.table_model import Row, Table, Value
-from graphglass.bench.tables import LAYOUTS, folder_tables
-from graphglass.errors import MissingExtraError
+from graphglass.bench import paper_figures as paper
+from graphglass.bench.private_series import EPSILONS, REFERENCES, SIZES
+from graphglass.bench.private_tables import MAIN
+from graphglass.bench.records import Record, Results, result_folders
+from graphglass.bench.table_model import Entry, Table, Value
+from graphglass.bench.tables import METRIC_TITLES, SHORT, folder_tables, grouped, variant_entry
+from graphglass.errors import BenchError, MissingExtraError
+from graphglass.privacy.joint_features import KERNELS
 
 # Colour-blind safe (Okabe and Ito), the first for the method the eye should find.
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#000000")
+_BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
 def draw(root: str | Path, output: str | Path | None = None, metric: str = "auroc") -> list[Path]:
     """One figure per results folder at or below `root`; returns the files written, beside the records by default."""
-    written = []
-    for folder in result_folders(root):
-        target = Path(output) if output is not None else folder.folder
-        target.mkdir(parents=True, exist_ok=True)
-        written.append(_draw_folder(folder, target / f"{folder.purpose.file_name}-{metric}.png", metric))
-    return written
-
-
-def _draw_folder(results: Results, path: Path, metric: str) -> Path:
     try:
         import matplotlib
     except ImportError as error:
@@ -34,88 +30,90 @@ def _draw_folder(results: Results, path: Path, metric: str) -> Path:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    if results.purpose.benchmark == "private":
-        figure = draw_private(pyplot, results, metric)
-    elif results.purpose.benchmark in ("suite", "known", "anomaly-share"):
-        tables = folder_tables(results, metric)
-        painter = {"suite": _heat, "known": _known_lines, "anomaly-share": _share_lines}[results.purpose.benchmark]
-        figure = painter(pyplot, tables[0])
-    else:
-        painters = {"single": _dots, "few-shot": _lines}
-        table = LAYOUTS[results.purpose.benchmark](results, metric)
-        figure = painters.get(results.purpose.benchmark, _heat)(pyplot, table)
-    figure.savefig(path, dpi=150, bbox_inches="tight")
-    pyplot.close(figure)
-    return path
+    painters = {"single": _dots, "few-shot": _shots, "known": _known, "anomaly-share": _shares}
+    written = []
+    for results in result_folders(root):
+        benchmark, target = results.purpose.benchmark, results.folder if output is None else Path(output)
+        target.mkdir(parents=True, exist_ok=True)
+        if benchmark == "private":
+            figure = _private(pyplot, results, metric)
+        else:
+            figure = painters.get(benchmark, _heat)(pyplot, folder_tables(results, metric)[0])
+        written.append(target / f"{results.purpose.file_name}-{metric}.png")
+        figure.savefig(written[-1], dpi=150, bbox_inches="tight")
+        pyplot.close(figure)
+    return written
+
+
+def _curve(axes: Any, places: Iterable[float], entries: Iterable[Entry], *, spread: bool = True, **style: Any) -> None:
+    """Draw the entries that are known, with their deviation unless `spread` is False."""
+    known = [(place, value) for place, value in zip(places, entries, strict=True) if isinstance(value, Value)]
+    if known:
+        deviations = [0.0 if math.isnan(value.std) else value.std for _, value in known]
+        axes.errorbar(
+            [place for place, _ in known], [value.mean for _, value in known], yerr=deviations if spread else None,
+            **{"elinewidth": 1, **style},
+        )  # fmt: skip
+
+
+def _colour(place: int) -> str:
+    return _COLOURS[place % len(_COLOURS)]
+
+
+def _finish(axes: Any, title: str, **legend: Any) -> None:
+    axes.set_title(title, fontsize=10)
+    axes.legend(fontsize=8, frameon=False, **legend)
 
 
 def _dots(pyplot: Any, table: Table) -> Any:
     """Methods as dots over datasets, the paper's figures hollow."""
-    columns = [i for i, name in enumerate(table.head[1:]) if name != "rank"]
+    names = [name for name in table.head[1:] if name != "rank"]
     own = [row for row in table.rows if not row.quoted]
+    quoted = {row.name: row.entries for row in table.rows if row.quoted}
     figure, axes = pyplot.subplots(figsize=(11, 4.8))
     width = 0.8 / max(len(own), 1)
     for i, row in enumerate(own):
-        colour = _COLOURS[i % len(_COLOURS)]
-        marker = "o" if i < len(_COLOURS) else "s"
-        places = [x - 0.4 + width * (i + 0.5) for x in range(len(columns))]
-        shown = [(x, value) for x, c in zip(places, columns, strict=True) if isinstance(value := row.entries[c], Value)]
-        axes.errorbar(
-            [x for x, _ in shown], [value.mean for _, value in shown], yerr=[_spread(value) for _, value in shown],
-            fmt=marker, color=colour, markersize=4.5, elinewidth=1, label=row.name,
-        )  # fmt: skip
-        quoted = next((q for q in table.rows if q.quoted and q.name == f"{row.name}, paper"), None)
-        if quoted:
-            known = [(x, v) for x, c in zip(places, columns, strict=True) if isinstance(v := quoted.entries[c], Value)]
-            axes.plot([x for x, _ in known], [v.mean for _, v in known], marker, color=colour, fillstyle="none", ms=4.5)
-    for edge in range(1, len(columns)):
+        style: dict[str, Any] = {"fmt": "o" if i < len(_COLOURS) else "s", "color": _colour(i), "markersize": 4.5}
+        places = [x - 0.4 + width * (i + 0.5) for x in range(len(names))]
+        _curve(axes, places, row.entries[: len(names)], label=row.name, **style)
+        published = quoted.get(f"{row.name}, paper", (None,) * len(names))
+        _curve(axes, places, published[: len(names)], spread=False, fillstyle="none", **style)
+    for edge in range(1, len(names)):
         axes.axvline(edge - 0.5, color="#dddddd", linewidth=0.7)
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
-    axes.set_xticks(range(len(columns)), [table.head[1:][c] for c in columns], rotation=30, ha="right")
-    axes.set_xlim(-0.5, len(columns) - 0.5)
-    axes.set_title(f"{table.title}; hollow: the paper", fontsize=10)
-    axes.legend(fontsize=8, frameon=False, ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    _finish(axes, f"{table.title}; hollow: the paper", **_BESIDE)
     return figure
 
 
-def _lines(pyplot: Any, table: Table) -> Any:
+def _shots(pyplot: Any, table: Table) -> Any:
     """A curve per target over the number of shots, the paper's dashed."""
     figure, axes = pyplot.subplots(figsize=(8, 4.8))
     own = [row for row in table.rows if not row.quoted and not row.name.endswith(" only")]
     labels = [row.name for row in own]
+    published = {row.name.removesuffix(", paper"): row.entries for row in table.rows if row.quoted}
     for column, name in enumerate(table.head[1:]):
-        colour = _COLOURS[column % len(_COLOURS)]
-        _curve(axes, own, labels, column, {"color": colour, "marker": "o", "label": name})
-        quoted = [
-            Row(row.name.removesuffix(", paper"), row.entries)
-            for row in table.rows
-            if row.quoted and row.name.removesuffix(", paper") in labels
-        ]
-        _curve(axes, quoted, labels, column, {"color": colour, "linestyle": "--", "alpha": 0.5})
+        colour, places = _colour(column), range(len(own))
+        _curve(axes, places, [row.entries[column] for row in own], color=colour, marker="o", label=name)
+        dashed = [published[label][column] if label in published else None for label in labels]
+        _curve(axes, places, dashed, color=colour, linestyle="--", alpha=0.5)
     axes.set_xticks(range(len(labels)), labels)
     axes.set_xlabel("trusted target normals added to the source references")
-    axes.set_title(f"{table.title}; dashed: the paper", fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
+    _finish(axes, f"{table.title}; dashed: the paper")
     return figure
 
 
-def _curve(axes: Any, rows: list[Row], labels: list[str], column: int, style: dict[str, Any]) -> None:
-    points = [(labels.index(row.name), row.entries[column]) for row in rows]
-    known = [(x, value) for x, value in points if isinstance(value, Value)]
-    if known:
-        spreads = [_spread(value) for _, value in known]
-        axes.errorbar([x for x, _ in known], [value.mean for _, value in known], yerr=spreads, elinewidth=1, **style)
-
-
-def _known_lines(pyplot: Any, table: Table) -> Any:
+def _known(pyplot: Any, table: Table) -> Any:
     """Both groups of datasets side by side: a curve per method over the number of known anomalies."""
     figure, panels = pyplot.subplots(1, 2, figsize=(10, 4.4), sharey=True)
     numbers = list(dict.fromkeys(row.group for row in table.rows))
     for axes, title in zip(panels, ("twelve, both", "suite, both"), strict=True):
         column = table.head.index(title) - 1
         for i, name in enumerate(dict.fromkeys(row.name for row in table.rows)):
-            rows = [Row(row.group, row.entries) for row in table.rows if row.name == name]
-            _curve(axes, rows, numbers, column, {"color": _COLOURS[i % len(_COLOURS)], "marker": "o", "label": name})
+            rows = [row for row in table.rows if row.name == name]
+            places = [numbers.index(row.group) for row in rows]
+            _curve(axes, places, [row.entries[column] for row in rows], color=_colour(i), marker="o", label=name)
         axes.set_xticks(range(len(numbers)), [number.removeprefix("m = ") for number in numbers])
         axes.set_xlabel("known anomalies")
         axes.set_title(title, fontsize=10)
@@ -124,39 +122,92 @@ def _known_lines(pyplot: Any, table: Table) -> Any:
     return figure
 
 
-def _share_lines(pyplot: Any, table: Table) -> Any:
+def _shares(pyplot: Any, table: Table) -> Any:
     """A curve per method over the share of anomalies; dashed where the score depends on the test batch."""
     figure, axes = pyplot.subplots(figsize=(8, 4.8))
     shares = [name for name in table.head if name.endswith("%")]
     for i, row in enumerate(table.rows):
-        style = "--" if row.group == "scored in a test batch" else "-"
-        known = [(x, entry.mean) for x, entry in enumerate(row.entries[: len(shares)]) if isinstance(entry, Value)]
-        colour = _COLOURS[i % len(_COLOURS)]
-        axes.plot([x for x, _ in known], [y for _, y in known], style, marker="o", color=colour, label=row.name)
+        line = "--" if row.group == "scored in a test batch" else "-"
+        style: dict[str, Any] = {"linestyle": line, "marker": "o", "color": _colour(i), "label": row.name}
+        _curve(axes, range(len(shares)), row.entries[: len(shares)], spread=False, **style)
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     axes.set_xticks(range(len(shares)), shares)
     axes.set_xlabel("anomalies in the test set; dashed: a graph's score depends on the test batch")
-    axes.set_title(table.title, fontsize=10)
-    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _finish(axes, table.title, **_BESIDE)
     return figure
 
 
 def _heat(pyplot: Any, table: Table) -> Any:
     """Every figure in its cell, shaded by value."""
-    rows = list(table.rows)
+    rows = table.rows
     values = [[entry.mean if isinstance(entry, Value) else math.nan for entry in row.entries] for row in rows]
     figure, axes = pyplot.subplots(figsize=(1.3 * len(table.head) + 2, 0.32 * len(rows) + 1.4))
     axes.imshow(values, cmap="viridis", aspect="auto", vmin=40, vmax=100)
     for i, row in enumerate(rows):
         for j, entry in enumerate(row.entries):
             if isinstance(entry, Value):
-                dark = entry.mean < 75
-                axes.text(j, i, entry.text(), ha="center", va="center", fontsize=7, color="white" if dark else "black")
+                colour = "white" if entry.mean < 75 else "black"
+                axes.text(j, i, entry.text(), ha="center", va="center", fontsize=7, color=colour)
     axes.set_xticks(range(len(table.head) - 1), table.head[1:], rotation=25, ha="right", fontsize=8)
     axes.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8)
     axes.set_title(table.title, fontsize=10)
     return figure
 
 
-def _spread(value: Value) -> float:
-    return 0.0 if math.isnan(value.std) else value.std
+def _private(pyplot: Any, results: Results, metric: str) -> Any:
+    """fig:private_tradeoffs: the budget above, the number of references below, a column per setting.
+
+    The method with the most records is drawn.
+    """
+    methods = grouped([r for r in results.records() if "target-nn" in r["variants"]], lambda record: record["method"])
+    if not methods:
+        raise BenchError(f"{results.folder} has no finished cell yet.")
+    records = max(methods.values(), key=len)
+    groups = grouped(records, lambda r: (str(r["cell"]["source"]), str(r["cell"]["dataset"])))
+    settings = [setting for setting in MAIN if setting in groups] or list(groups)[:4]
+    figure, axes = pyplot.subplots(2, len(settings), figsize=(3.4 * len(settings), 6.4), squeeze=False)
+    budgets = [int(epsilon) for epsilon in EPSILONS]
+    for (source, name), above, below in zip(settings, *axes, strict=True):
+        own = groups[source, name]
+        for place, kernel in enumerate(KERNELS, start=1):
+            colour = _colour(place)
+            at_budgets = [f"{kernel} eps={epsilon}" for epsilon in budgets]
+            at_sizes = [f"{kernel}{'' if n == REFERENCES else f' n={n}'} eps=4" for n in SIZES]
+            _releases(above, budgets, own, at_budgets, metric, kernel, colour)
+            _releases(below, SIZES, own, at_sizes, metric, kernel, colour)
+            _level(above, variant_entry(own, f"{kernel} sketch", metric), colour, "--", f"{kernel}, no noise")
+            _level(below, variant_entry(own, f"{kernel} source", metric), colour, ":", f"{kernel}, source alone")
+        _level(above, variant_entry(own, "target-nn", metric), "#000000", "-", "target 5-NN")
+        if metric == "auroc":
+            points = [(epsilon, paper.DISJOINT[source, name][f"eps={epsilon}"][0]) for epsilon in (1, 4, 8)]
+            above.plot(*zip(*points, strict=True), "o", color="#888888", fillstyle="none", label="published, ε")
+        for axis, ticks in ((above, budgets), (below, SIZES)):
+            axis.set_xscale("log", base=2)
+            axis.set_xticks(ticks, [str(tick) for tick in ticks])
+        above.set_xlabel(f"ε at n = {own[0]['counts']['summarised']}")
+        below.set_xlabel("references n at ε = 4")
+        above.set_title(f"{source} → {SHORT.get(name, name)}", fontsize=10)
+    for row in axes:
+        row[0].set_ylabel(METRIC_TITLES[metric])
+    handles: dict[str, Any] = {}
+    for axis in axes.ravel():
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles.keys(), loc="upper center", ncols=4, fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0, 0, 1, 0.9))
+    return figure
+
+
+def _releases(
+    axis: Any, places: Sequence[int], own: list[Record], names: list[str], metric: str, kernel: str, colour: str
+) -> None:
+    """The releases of one kernel, alone and with the source prior."""
+    look: dict[str, Any] = {"color": colour, "markersize": 3.5, "linewidth": 1.1, "elinewidth": 0.7}
+    for suffix, fmt, prior in (("", "-o", ""), (" +source", "--s", ", with source")):
+        entries = [variant_entry(own, name + suffix, metric) for name in names]
+        _curve(axis, places, entries, fmt=fmt, label=f"{kernel} kernel{prior}", **look)
+
+
+def _level(axis: Any, value: Entry, colour: str, style: str, label: str) -> None:
+    if isinstance(value, Value):
+        axis.axhline(value.mean, color=colour, linestyle=style, linewidth=0.9, alpha=0.7, label=label)

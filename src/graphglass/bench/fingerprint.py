@@ -89,17 +89,16 @@ def probe_graphs(*, labelled: bool) -> GraphSet:
 
 def stale_note(records: Iterable[Record]) -> str:
     """Which methods have records that the present code would not reproduce, or that say nothing about their code."""
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, list[str | None]] = {}
     for record in records:
-        groups.setdefault(record["method"], []).append(record)
+        groups.setdefault(record["method"], []).append(record.get("fingerprint"))
     changed, unmarked = [], []
-    for method, own in groups.items():
-        found = [record.get("fingerprint") for record in own]
+    for method, found in groups.items():
         now = fingerprint(method)
         if stale := sum(f not in (None, now) for f in found):
-            changed.append(f"{method} ({stale} of {len(own)})")
+            changed.append(f"{method} ({stale} of {len(found)})")
         if blank := found.count(None):
-            unmarked.append(f"{method} ({blank} of {len(own)})")
+            unmarked.append(f"{method} ({blank} of {len(found)})")
     notes = [f"The present code would not reproduce records of: {', '.join(changed)}."] if changed else []
     if unmarked:
         notes.append(f"Records without a fingerprint, which cannot be checked: {', '.join(unmarked)}.")

@@ -1,22 +1,97 @@
-"""Tables of averages over groups of datasets: the suite, known anomalies, shares of anomalies."""
+"""Tables of averages over groups of datasets: single-domain results, the suite, known anomalies, anomaly shares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from graphglass.bench.anomaly_share import SHARES
+from graphglass.bench import paper_figures as paper
 from graphglass.bench.datasets import EVERY, SUITE, TWELVE
 from graphglass.bench.known import DIRECTIONS as KNOWN_DIRECTIONS
 from graphglass.bench.known import KNOWN
 from graphglass.bench.methods import TRANSDUCTIVE, in_table_order
-from graphglass.bench.metrics import summary
-from graphglass.bench.records import Record, Results
+from graphglass.bench.private_tables import macro_tables
+from graphglass.bench.records import MANIFEST, Purpose, Record, Results, result_folders
+from graphglass.bench.single import SHARES
 from graphglass.bench.suite import DIRECTIONS, LIMITS
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.tables import SHORT, grouped, make_table, means_note
+from graphglass.bench.tables import (
+    LOWER_IS_BETTER,
+    METRIC_TITLES,
+    SHORT,
+    average,
+    dataset_values,
+    grouped,
+    make_table,
+    means_note,
+    number_range,
+    seeds_of,
+)
+from graphglass.errors import BenchError
 
 GROUPS = {"twelve": TWELVE, "suite": tuple(SUITE)}
+SEEDS = 5  # of a complete row of single-domain results
 Measure = Callable[[Record], float | None]
+
+
+def short_tables(root: str | Path, protocol: str = "minority", metric: str = "auroc") -> list[Table]:
+    """The averages: of one folder of private results its macro averages, else those of all single-domain results."""
+    if (Path(root) / MANIFEST).exists() and Results.open(root).purpose.benchmark == "private":
+        return macro_tables(Results.open(root), metric)
+    return [summary_table(root, protocol, metric)]
+
+
+def summary_table(root: str | Path, protocol: str = "minority", metric: str = "auroc") -> Table:
+    """Averages over the datasets in both directions of a protocol, in three groups of rows.
+
+    The groups are methods that score a graph alone, methods whose score depends on the test batch, and the averages
+    that the papers publish under their own protocols.
+    """
+    records = [_records(root, Purpose("single", protocol, flip)) for flip in (False, True)]
+    if not any(records):
+        raise BenchError(f"{root} holds no single-domain results of protocol {protocol!r}.")
+    names = [name for name in _present([*records[0], *records[1]]) if name in TWELVE]
+    methods = in_table_order({record["method"] for side in records for record in side})
+    rows = [_summary_row(method, records, names, metric) for method in sorted(methods, key=_group)]
+    if metric == "auroc":
+        for (method,), figures in paper.MAIN_RESULTS.items():
+            published = Value(sum(mean for mean, _ in figures.values()) / len(figures))
+            rows.append(Row(method, (published, None, None, None, None), quoted=True, group="published"))
+    head = ("method", protocol, "flipped", "both", "seeds", f"missing of {len(names) * SEEDS}")
+    note = (
+        f"Averages over {len(names)} datasets; (n) marks an average over the n datasets that have records, which does "
+        "not compare with the others. Seeds and missing runs are those of either direction; a full row has five seeds."
+    )
+    title = f"Average {METRIC_TITLES[metric]} over {len(names)} datasets, protocol {protocol}"
+    return Table(title, head, tuple(rows), (note,), frozenset(range(3)), metric in LOWER_IS_BETTER)
+
+
+def _records(root: str | Path, purpose: Purpose) -> list[Record]:
+    found = [folder for folder in result_folders(root) if folder.purpose == purpose and folder.records()]
+    if len(found) > 1:
+        two = " and ".join(str(folder.folder) for folder in found[:2])
+        raise BenchError(f"{two} hold results of one kind, {purpose.title}; name one of them instead of {root}.")
+    return found[0].records() if found else []
+
+
+def _group(method: str) -> str:
+    return "scored in a test batch" if method in TRANSDUCTIVE else "scored alone"
+
+
+def _summary_row(method: str, records: Sequence[Sequence[Record]], names: Sequence[str], metric: str) -> Row:
+    averages: list[Entry] = []
+    seeds, missing = [], []
+    for side in records:
+        own = grouped([record for record in side if record["method"] == method], _dataset)
+        values = dataset_values([record for group in own.values() for record in group], metric)
+        mean = average(values.values())
+        whole = mean is None or len(values) == len(names)
+        averages.append(mean if whole or mean is None else f"{mean.mean:.1f} ({len(values)})")
+        runs = [len(own.get(name, [])) for name in names]
+        seeds.append(number_range(runs))
+        missing.append(str(sum(max(SEEDS - count, 0) for count in runs)))
+    both = average(averages) if all(isinstance(entry, Value) for entry in averages) else None
+    return Row(method, (*averages, both, " / ".join(seeds), " / ".join(missing)), group=_group(method))
 
 
 def suite_tables(results: Results, metric: str = "auroc") -> list[Table]:
@@ -27,24 +102,21 @@ def suite_tables(results: Results, metric: str = "auroc") -> list[Table]:
     def value(record: Record) -> float:
         return float(record["metrics"][metric])
 
-    rows, details = [], []
-    for method in methods:
-        entries = _both_groups(by_method[method], DIRECTIONS, value)
-        rows.append(Row(method, (*entries, _seeds(by_method[method]), _missing(by_method[method], results))))
+    rows = [_both_groups(method, by_method[method], DIRECTIONS, value, results) for method in methods]
+    details = []
     for name in _present(results.records()):
         cells = []
         for method in methods:
-            own = [record for record in by_method[method] if record["cell"]["dataset"] == name]
+            own = [record for record in by_method[method] if _dataset(record) == name]
             sides = [_mean(own, direction, value) for direction in DIRECTIONS]
-            cells.append(" / ".join("–" if side is None else f"{side:.1f}" for side in sides))
+            cells.append(" / ".join("–" if side is None else side.text() for side in sides))
         details.append(Row(SHORT.get(name, name), tuple(cells)))
-    heads = [f"{group}, class {direction}" for group in GROUPS for direction in DIRECTIONS]
     limits = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in LIMITS.items())
     notes = [
         means_note(results, deviations=False),
         f"Averages within a dataset first. A task has at most {limits} graphs. Both: mean of the directions.",
     ]
-    head = ("method", *heads, *(f"{group}, both" for group in GROUPS), "seeds", "missing datasets")
+    head = _group_head("method", [f"class {direction}" for direction in DIRECTIONS], "seeds")
     return [
         make_table(results, metric, head, rows, notes, marked=range(6)),
         make_table(results, metric, ("dataset", *methods), details, ["Class anomalous / class normal."]),
@@ -57,18 +129,16 @@ def known_tables(results: Results, metric: str = "auroc") -> list[Table]:
     rows = []
     for m in KNOWN:
         for method in in_table_order(by_method):
-            entries = _both_groups(by_method[method], KNOWN_DIRECTIONS, variant(str(m), metric))
-            if any(isinstance(entry, Value) for entry in entries):
-                missing = _missing(by_method[method], results)
-                rows.append(Row(method, (*entries, _seeds(by_method[method]), missing), group=f"m = {m}"))
-    heads = [f"{group}, {direction}" for group in GROUPS for direction in KNOWN_DIRECTIONS]
-    head = ("known anomalies", *heads, *(f"{group}, both" for group in GROUPS), "draws", "missing datasets")
+            value = _variant(str(m), metric)
+            row = _both_groups(method, by_method[method], KNOWN_DIRECTIONS, value, results, f"m = {m}")
+            rows += [row] if any(isinstance(entry, Value) for entry in row.entries) else []
     note = (
         "m known anomalies, at most half of them, drawn at random and never tested; the test set is the same for "
         "every m. Classifiers need at least one."
     )
     limits = sorted({limit for record in results.records() if (limit := record["configuration"].get("limit"))})
     notes = [f"A task has at most {limit} references and {limit} test graphs." for limit in limits]
+    head = _group_head("known anomalies", KNOWN_DIRECTIONS, "draws")
     return [make_table(results, metric, head, rows, [note, *notes])]
 
 
@@ -76,64 +146,51 @@ def share_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """One row per method, one column per share of anomalies in the test set."""
     by_method = grouped(results.records(), lambda record: str(record["method"]))
     rows = []
-    for method in in_table_order(by_method):
+    for method in sorted(in_table_order(by_method), key=_group):
         own = by_method[method]
         names = _present(own)
-        entries = [_average(own, names, None, variant(f"{share}%", metric)) for share in SHARES]
-        group = "scored in a test batch" if method in TRANSDUCTIVE else "scored alone"
-        rows.append(Row(method, (*entries, _seeds(own), str(len(names))), group=group))
-    rows.sort(key=lambda row: row.group)
+        entries = [_average(own, names, None, _variant(f"{share}%", metric)) for share in SHARES]
+        rows.append(Row(method, (*entries, seeds_of(own), str(len(names))), group=_group(method)))
     head = ("anomalies in the test set", *(f"{share}%" for share in SHARES), "seeds", "datasets")
     return [make_table(results, metric, head, rows, [means_note(results, deviations=False)])]
 
 
-def variant(name: str, metric: str) -> Measure:
+def _variant(name: str, metric: str) -> Measure:
     """A reader of one variant of a record; None where the record lacks it."""
     return lambda record: record.get("variants", {}).get(name, {}).get(metric)
 
 
-def _both_groups(records: Sequence[Record], directions: Sequence[str], value: Measure) -> list[Entry]:
-    """Averages per group and direction, then per group over both directions."""
-    sides = {
-        (group, direction): _average(records, names, direction, value)
-        for group, names in GROUPS.items()
-        for direction in directions
-    }
-    both: list[Entry] = []
-    for group in GROUPS:
-        found = [entry.mean for direction in directions if isinstance(entry := sides[group, direction], Value)]
-        both.append(Value(sum(found) / len(found)) if len(found) == len(directions) else None)
-    return [*sides.values(), *both]
+def _group_head(first: str, directions: Sequence[str], seeds: str) -> tuple[str, ...]:
+    sides = [f"{group}, {direction}" for group in GROUPS for direction in directions]
+    return (first, *sides, *(f"{group}, both" for group in GROUPS), seeds, "missing datasets")
+
+
+def _both_groups(
+    method: str, records: Sequence[Record], directions: Sequence[str], value: Measure, results: Results, group: str = ""
+) -> Row:
+    """Averages per group and direction, per group over both directions, seeds, and datasets only other rows have."""
+    sides = [[_average(records, names, way, value) for way in directions] for names in GROUPS.values()]
+    both = [average(side) if all(isinstance(entry, Value) for entry in side) else None for side in sides]
+    absent = [name for name in _present(results.records()) if name not in _present(records)]
+    missing = ", ".join(SHORT.get(name, name) for name in absent) or "0"
+    return Row(method, (*sides[0], *sides[1], *both, seeds_of(records), missing), group=group)
 
 
 def _average(records: Sequence[Record], names: Iterable[str], direction: str | None, value: Measure) -> Entry:
     """The mean over datasets of their means over classes and seeds."""
-    groups = grouped(records, lambda record: str(record["cell"]["dataset"]))
-    means = [mean for name in names if (mean := _mean(groups.get(name, []), direction, value)) is not None]
-    return Value(summary(means)[0]) if means else None
+    groups = grouped(records, _dataset)
+    return average([_mean(groups.get(name, []), direction, value) for name in names])
 
 
-def _mean(records: Sequence[Record], direction: str | None, value: Measure) -> float | None:
+def _mean(records: Sequence[Record], direction: str | None, value: Measure) -> Value | None:
     chosen = [record for record in records if direction in (None, record["cell"].get("direction"))]
-    found = [number for record in chosen if (number := value(record)) is not None]
-    return summary(found)[0] if found else None
+    return average([Value(number) for record in chosen if (number := value(record)) is not None])
 
 
-def _seeds(records: Sequence[Record]) -> str:
-    counts = sorted({len(own) for own in grouped(records, _place).values()})
-    return "–".join(str(count) for count in dict.fromkeys([counts[0], counts[-1]]))
-
-
-def _place(record: Record) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((key, str(value)) for key, value in record["cell"].items() if key != "seed"))
-
-
-def _missing(records: Sequence[Record], results: Results) -> str:
-    """Datasets that other rows of the folder have and this one lacks."""
-    absent = [name for name in _present(results.records()) if name not in _present(records)]
-    return ", ".join(SHORT.get(name, name) for name in absent) or "0"
+def _dataset(record: Record) -> str:
+    return str(record["cell"]["dataset"])
 
 
 def _present(records: Iterable[Record]) -> list[str]:
-    found = {str(record["cell"]["dataset"]) for record in records}
+    found = {_dataset(record) for record in records}
     return [name for name in EVERY if name in found]

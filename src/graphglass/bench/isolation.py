@@ -40,12 +40,8 @@ def limit_threads(threads: int) -> None:
 def stream(work: Callable[[], Iterator[Any]], *, threads: int = 1, isolate: bool = True) -> Iterator[Any]:
     """Yield what `work` yields, each with the peak memory so far in megabytes.
 
-    In a forked child the memory is that of the child: the dataset it was given and what the work added.
-
-    Raises
-    ------
-    BenchError
-        If the work raises or its process dies; the message carries the reason.
+    In a forked child the memory is that of the child: the dataset it was given and what the work added. If the work
+    raises or its process dies, a BenchError carries the reason.
     """
     if not isolate or "fork" not in multiprocessing.get_all_start_methods():
         limit_threads(threads)
@@ -71,10 +67,8 @@ def stream(work: Callable[[], Iterator[Any]], *, threads: int = 1, isolate: bool
                 raise BenchError(value)
             yield value
     finally:
-        if child.is_alive():
-            child.join(timeout=0.5)
-        if child.is_alive():
-            child.terminate()
+        child.join(timeout=0.5)
+        child.terminate()
         child.join()
         receiver.close()
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from graphglass.bench.cell_work import Job, Outcome, cell_jobs
+from graphglass.bench.cell_work import Job, Outcome, Plan, cell_jobs
 from graphglass.bench.datasets import Datasets
 from graphglass.bench.methods import SUPERVISED, factory
 from graphglass.bench.metrics import evaluate
@@ -27,25 +27,19 @@ METHODS = ("glass", *SUPERVISED)
 log = logging.getLogger(__name__)
 
 
-def known_jobs(
-    datasets: Datasets, names: Sequence[str], methods: Sequence[str], seeds: Sequence[int], limit: int | None = None
-) -> list[Job]:
+def known_jobs(plan: Plan, limit: int | None = None) -> list[Job]:
     """One job per dataset and method, with a cell for each direction and draw; a cell measures every m.
 
-    Parameters
-    ----------
-    limit : int, optional
-        References and test graphs of a task at most, each drawn at random; all by default.
+    With `limit` a task has at most that many references and as many test graphs, drawn at random.
     """
-    for method in methods:
+    for method in plan.methods:
         if method not in METHODS:
             raise BenchError(f"Method {method!r} takes no known anomalies; choose from {', '.join(METHODS)}.")
 
     def measure(method: str, cell: Cell) -> Outcome | None:
-        return known_cell(datasets, method, cell, limit)
+        return known_cell(plan.datasets, method, cell, limit)
 
-    settings = {"known": list(KNOWN), "limit": limit}
-    return cell_jobs(methods, measure, settings, together=True, dataset=names, direction=DIRECTIONS, seed=seeds)
+    return cell_jobs(plan, measure, {"known": list(KNOWN), "limit": limit}, together=True, direction=DIRECTIONS)
 
 
 def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = None) -> Outcome | None:
@@ -92,9 +86,5 @@ def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = 
         seconds["fit"] += middle - start
         seconds["score"] += time.perf_counter() - middle
         counts[f"known_{m}"] = used
-    counts |= {
-        "references": len(references),
-        "test_normal": int((~anomalous).sum()),
-        "test_anomalous": int(anomalous.sum()),
-    }
+    counts |= replace(parts, references=references, test=test, anomalous=anomalous).counts
     return Outcome(cell, next(iter(variants.values())), seconds, counts, parts.classes, variants)

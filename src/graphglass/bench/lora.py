@@ -8,19 +8,18 @@ encoder are trained, to bring each reference's anchor to its (fixed) graph code;
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.bench.cell_work import Job, Outcome, cell_jobs
-from graphglass.bench.datasets import Datasets
+from graphglass.bench.cell_work import Job, Outcome, Plan
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.protocols import Splits, blind
+from graphglass.bench.protocols import blind
 from graphglass.bench.records import Cell
-from graphglass.bench.single import built, named_domains
+from graphglass.bench.single import built, dataset_jobs
+from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import BenchError, MissingExtraError
 from graphglass.graphs import GraphSet
 
@@ -47,34 +46,25 @@ class LoraSettings:
     batch_size: int = 16
 
 
-def lora_jobs(
-    datasets: Datasets, names: Sequence[str], encoder: str, splits: Splits, settings: LoraSettings | None = None
-) -> list[Job]:
+def lora_jobs(plan: Plan, encoder: str) -> list[Job]:
     """One job per dataset and seed; `encoder` is a directory that sentence-transformers loads."""
-    chosen = settings or LoraSettings()
+    settings = LoraSettings()
 
     def measure(method: str, cell: Cell) -> Outcome:
-        return lora_cell(datasets.get(str(cell["dataset"])), cell, splits, chosen)
+        graphs, parts = plan.task(cell)
+        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
+        start = time.perf_counter()
+        frozen = built(method, cell, encoder=encoder).fit(references)
+        warm = built(method, cell, encoder=encoder, epochs=settings.warm_up_epochs).fit(references)
+        fitted = time.perf_counter()
+        scores = {"frozen": frozen.decision_function(queries), "warm-up": warm.decision_function(queries)}
+        scored = time.perf_counter()
+        scores["tuned"] = tuned_scores(warm, references, queries, encoder, settings, parts.seed)
+        seconds = {"fit": fitted - start, "score": scored - fitted, "tune": time.perf_counter() - scored}
+        variants = {name: evaluate(values, parts.anomalous) for name, values in scores.items()}
+        return Outcome(cell, variants["tuned"], seconds, parts.counts, parts.classes, variants)
 
-    fixed = {"lora": asdict(chosen)}
-    return named_domains(cell_jobs([METHOD], measure, fixed, dataset=names, encoder=[encoder], seed=splits.seeds))
-
-
-def lora_cell(graphs: GraphSet, cell: Cell, splits: Splits, settings: LoraSettings) -> Outcome:
-    """Fit frozen and warm-up models, tune the adapters, score with all three."""
-    seed, encoder = int(cell["seed"]), str(cell["encoder"])
-    parts = splits.of(graphs, seed)
-    references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
-    start = time.perf_counter()
-    frozen = built(METHOD, cell, encoder=encoder).fit(references)
-    warm = built(METHOD, cell, encoder=encoder, epochs=settings.warm_up_epochs).fit(references)
-    fitted = time.perf_counter()
-    scores = {"frozen": frozen.decision_function(queries), "warm-up": warm.decision_function(queries)}
-    scored = time.perf_counter()
-    scores["tuned"] = tuned_scores(warm, references, queries, encoder, settings, seed)
-    seconds = {"fit": fitted - start, "score": scored - fitted, "tune": time.perf_counter() - scored}
-    variants = {name: evaluate(values, parts.anomalous) for name, values in scores.items()}
-    return Outcome(cell, variants["tuned"], seconds, parts.counts, parts.classes, variants)
+    return dataset_jobs(replace(plan, methods=[METHOD]), measure, {"lora": asdict(settings)}, encoder=[encoder])
 
 
 def tuned_scores(
@@ -89,23 +79,19 @@ def tuned_scores(
     known, asked = embedder.embed(references), embedder.embed(queries)
     slices = tuple(embedder.slices)
 
-    def texts(profile: Any) -> list[str]:
+    def texts(graphs: ProfiledGraphs) -> list[str]:
         # What the frozen encoder reads, its instruction included where it follows one.
-        texts: list[str] = embedder.text.read(text_prompts(embedder.text, profile, embedder.context))
-        return texts
+        read: list[str] = embedder.text.read(text_prompts(embedder.text, graphs.profile, embedder.context))
+        return read
 
     model = _adapted(encoder, settings, seed)
-    targets = {size: known.codes[f"graph:{size}"] for size in slices}
-    _tune(model, texts(known.profile), targets, settings, seed)
+    _tune(model, texts(known), {size: known.codes[f"graph:{size}"] for size in slices}, settings, seed)
 
-    def retold(evidence: Any) -> Any:
-        rows = np.asarray(model.encode(texts(evidence.profile), show_progress_bar=False), dtype=np.float32)
-        return replace(
-            evidence, codes={**evidence.codes, **{f"text:{size}": prefix_slice(rows, size) for size in slices}}
-        )
+    def retold(graphs: ProfiledGraphs) -> ProfiledGraphs:
+        rows = np.asarray(model.encode(texts(graphs), show_progress_bar=False), dtype=np.float32)
+        return replace(graphs, codes={**graphs.codes, **{f"text:{size}": prefix_slice(rows, size) for size in slices}})
 
-    scorer = ReferenceScorer.fit(retold(known), detector.settings(), slices)
-    return scorer.scores(retold(asked))
+    return ReferenceScorer.fit(retold(known), detector.settings(), slices).scores(retold(asked))
 
 
 def _adapted(encoder: str, settings: LoraSettings, seed: int) -> Any:
@@ -135,11 +121,9 @@ def _tune(
     """Minimise one minus the cosine of anchors and graph codes over all slices (the alignment term of eq:align)."""
     import torch
 
-    trainable = [weight for name, weight in model.named_parameters() if "lora" in name]
-    for weight in model.parameters():
-        weight.requires_grad_(False)
-    for weight in trainable:
-        weight.requires_grad_(True)
+    for name, weight in model.named_parameters():
+        weight.requires_grad_("lora" in name)
+    trainable = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(trainable, lr=settings.learning_rate, weight_decay=1e-4)
     codes = {size: torch.from_numpy(np.asarray(rows, dtype=np.float32)) for size, rows in targets.items()}
     order = np.random.default_rng(seed)

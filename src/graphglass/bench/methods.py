@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict
 from difflib import get_close_matches
 from importlib import import_module
@@ -29,14 +30,9 @@ Factory = Callable[[int], Detector]
 
 
 def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
-    """A factory that imports ``module:Class`` on first use.
+    """A factory that imports ``module:Class`` on first use and builds it with `options`.
 
-    Parameters
-    ----------
-    seeded : bool
-        Whether the class takes ``random_state``; the seed of the cell is handed to it.
-    options
-        Keyword arguments of the class, the same for every dataset.
+    A `seeded` class takes the seed of the cell as ``random_state``.
     """
     module, _, name = home.partition(":")
 
@@ -88,19 +84,19 @@ TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on th
 
 
 def factory(name: str) -> Factory:
-    """The factory of a method.
-
-    Raises
-    ------
-    BenchError
-        If no method has that name; the message names the nearest one.
-    """
+    """The factory of a method; an unknown name is refused."""
     known = METHODS | SUPERVISED
     if name not in known:
-        close = get_close_matches(name, known, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise BenchError(f"Unknown method {name!r}.{hint} The methods are: {', '.join(known)}.")
+        raise unknown("method", name, known)
     return known[name]
+
+
+def unknown(kind: str, name: str, known: Collection[str]) -> BenchError:
+    """The error for a name that is none of `known`; it names the nearest one."""
+    cases = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), cases, n=1)
+    hint = f" Did you mean {cases[close[0]]!r}?" if close else ""
+    return BenchError(f"Unknown {kind} {name!r}.{hint} The {kind}s are: {', '.join(known)}.")
 
 
 def in_table_order(names: Iterable[str]) -> list[str]:
@@ -111,22 +107,13 @@ def in_table_order(names: Iterable[str]) -> list[str]:
 
 def configuration(detector: Detector) -> dict[str, Any]:
     """The settings a detector was built with, presets resolved, as JSON values; the seed belongs to the cell."""
-    reader = getattr(detector, "get_params", None)
-    settings = dict(reader()) if reader is not None else {}
-    resolver = getattr(detector, "settings", None)  # GLASS: what its preset stands for today
-    if resolver is not None:
-        chosen = resolver()
-        settings |= {} if chosen is None else asdict(chosen)
-    return {key: _json_value(value) for key, value in sorted(settings.items()) if key != "random_state"}
+    settings = dict(getattr(detector, "get_params", dict)())
+    chosen = getattr(detector, "settings", lambda: None)()  # GLASS: what its preset stands for today
+    settings |= {} if chosen is None else asdict(chosen)
+    settings.pop("random_state", None)
+    values: dict[str, Any] = json.loads(json.dumps(settings, sort_keys=True, default=_plain))
+    return values
 
 
-def _json_value(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, dict):
-        return {str(key): _json_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return str(value)
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)

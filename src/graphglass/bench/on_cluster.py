@@ -20,10 +20,7 @@ def run_on_cluster(
 ) -> Iterator[tuple[Work, Measured | BenchError]]:
     """What every cell measured, as its job finishes; a job that fails gives its error after the cells it finished.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Its workers read the datasets from their own data root; another copy than this process has is refused.
+    The workers of `client` read the datasets from their own data root; another copy than this process has is refused.
     """
     from distributed import KilledWorker, as_completed
 
@@ -40,8 +37,7 @@ def run_on_cluster(
 
     for _ in range(capacity):
         launch()
-    while pending:
-        future = next(running)
+    for future in running:
         work = pending.pop(future)
         launch()
         try:

@@ -3,52 +3,49 @@
 An encoder is trained on a public source pool. A target's normal references are then summarised as a release would
 summarise them, with seeded noise on public data, and the target's test graphs are ranked by the summary. Encoder and
 feature map never see the target: graphs are read as the source's were, and nothing is fitted on references.
+
+A release without a model summarises public sketches of the same references; the source takes no part in it.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.bench.cell_work import Job, Outcome
-from graphglass.bench.datasets import Datasets
+from graphglass.bench.cell_work import Job, Outcome, Plan
 from graphglass.bench.methods import factory
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.private_scores import (
-    DELTA,
-    DRAWS,
-    EPSILONS,
-    NEIGHBOURS,
-    REFERENCES,
-    Codes,
-    Features,
-    averaged,
-    density_scores,
-    neighbour_scores,
-)
-from graphglass.bench.private_sketch import sketch_cells
-from graphglass.bench.protocols import Splits, blind
 from graphglass.bench.records import Cell
 from graphglass.bench.source_models import SourceEncoders
-from graphglass.bench.transfer import DISJOINT, pool_jobs, source_references, target_split
+from graphglass.bench.transfer import DISJOINT, pool_jobs, source_references, target
 from graphglass.errors import BenchError
+from graphglass.graphs import GraphSet
 from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import SHRINKAGE
+from graphglass.privacy.release.simulate import SimulatedSummary, simulate
 from graphglass.privacy.sketch_features import SketchFeatures
-from graphglass.sphere.neighbours import mean_distance
+from graphglass.sphere.neighbours import mean_angle, mean_distance, nearest
 
 SKETCH = "glass"  # the default trains nothing, and its release is the public sketch
 METHODS = (SKETCH, "glass-paper")
+EPSILONS = (1.0, 2.0, 4.0, 8.0)
 EPSILON = 4.0
+DELTA = 1e-5
+DRAWS = 10
+NEIGHBOURS = 5
+REFERENCES = 128  # of the main tables; fewer where a target has fewer
 SIZES = (1, 4, 8, 16, 32, 64, 128, 256)
 SITES = (2, 4)
 INSTRUCTION = "domain-invariant"  # read by encoders that follow instructions, the same for every graph
+Codes = Mapping[str, NDArray[Any]]
+Metrics = dict[str, float]
 
 
 def _channels(*widths: int, views: Sequence[str] = ("graph", "text")) -> tuple[tuple[str, int], ...]:
@@ -71,87 +68,73 @@ DIAGNOSTICS: dict[str, JointFeatures] = {
 }
 
 
-def private_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    methods: Sequence[str],
-    splits: Splits,
-    *,
-    sources: Sequence[str] = ("mol", "protein"),
-    encoders: SourceEncoders | None = None,
-) -> list[Job]:
-    """One job per source pool, training and seed: one encoder, then every target in `names` outside its pool."""
-    kept = encoders or SourceEncoders()
-    for method in methods:
+def private_jobs(plan: Plan, sources: Sequence[str] = ("mol", "protein")) -> list[Job]:
+    """One job per source pool, method and seed: one encoder, then every target of the plan outside its pool."""
+    for method in plan.methods:
         if method not in METHODS:
             raise BenchError(f"Method {method!r} has no private release; choose one of {', '.join(METHODS)}.")
 
     def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
-        if method == SKETCH:
-            return sketch_cells(datasets, source, seed, cells, splits)
-        return private_cells(datasets, source, method, seed, cells, splits, kept)
+        return (_sketch_cells if method == SKETCH else _code_cells)(plan, source, seed, cells)
 
-    def fixed(method: str) -> dict[str, Any]:
-        return sketch_settings() if method == SKETCH else settings()
-
-    return pool_jobs(DISJOINT, sources, names, methods, splits.seeds, run, fixed)
+    return pool_jobs(plan, DISJOINT, sources, run, settings)
 
 
-def sketch_settings() -> dict[str, Any]:
-    """Everything the records of a release without a model depend on."""
-    return {"private": {"sketch": SketchFeatures().digest(), "delta": DELTA, "draws": DRAWS, "neighbours": NEIGHBOURS}}
-
-
-def settings() -> dict[str, Any]:
+def settings(method: str) -> dict[str, Any]:
     """Everything the records depend on besides the encoder."""
-    kernels = {name: JointFeatures.of_kernel(name).to_json() for name in KERNELS}
+    shared = {"delta": DELTA, "draws": DRAWS, "neighbours": NEIGHBOURS}
+    if method == SKETCH:
+        return {"private": {"sketch": SketchFeatures().digest(), **shared}}
     return {
         "private": {
-            "kernels": kernels,
+            "kernels": {name: JointFeatures.of_kernel(name).to_json() for name in KERNELS},
             "diagnostics": {name: features.to_json() for name, features in DIAGNOSTICS.items()},
-            "delta": DELTA,
-            "draws": DRAWS,
-            "neighbours": NEIGHBOURS,
             "references": REFERENCES,
             "shrinkage": SHRINKAGE,
+            **shared,
         }
     }
 
 
-def private_cells(
-    datasets: Datasets,
-    source: str,
-    method: str,
-    seed: int,
-    cells: Sequence[Cell],
-    splits: Splits,
-    encoders: SourceEncoders,
-) -> Iterator[Outcome]:
+def _code_cells(plan: Plan, source: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
     """Embed the source once, then measure each target of `cells`."""
     start = time.perf_counter()
-    parts = source_references(datasets, source, splits, seed)
-    untrained: Any = factory(method)(seed)
+    encoders = plan.encoders or SourceEncoders()
+    parts = source_references(plan, source, seed)
+    untrained: Any = factory("glass-paper")(seed)
     detector = encoders.fit_encoder(untrained, parts, instruction=INSTRUCTION)
     embedded = [encoders.codes(detector, part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}
     seconds = {"fit": time.perf_counter() - start}
     for cell in cells:
         start = time.perf_counter()
-        graphs = datasets.get(str(cell["dataset"]))
-        chosen = target_split(graphs, parts, splits, seed)
-        references = encoders.codes(detector, blind(graphs, chosen.references[: max(SIZES)]))
-        queries = encoders.codes(detector, blind(graphs, chosen.test))
+        normals, tested, chosen = target(plan, cell, parts)
+        references, queries = encoders.codes(detector, normals[: max(SIZES)]), encoders.codes(detector, tested)
         middle = time.perf_counter()
-        place = f"{source}|{cell['dataset']}|{seed}"
-        variants = measure(public, references, queries, chosen.anomalous, place)
+        variants = measure(public, references, queries, chosen.anomalous, f"{source}|{cell['dataset']}|{seed}")
         spent = seconds | {"embed": middle - start, "score": time.perf_counter() - middle}
-        used = chosen.counts | {"summarised": min(REFERENCES, len(chosen.references))}
+        used = chosen.counts | {"summarised": min(REFERENCES, len(normals))}
         yield Outcome(cell, variants[f"{DEFAULT_KERNEL} eps=4"], spent, used, chosen.classes, variants)
+
+
+def _sketch_cells(plan: Plan, source: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
+    """Measure each target of `cells` with 128 and with all references."""
+    parts = source_references(plan, source, seed)
+    for cell in cells:
+        start = time.perf_counter()
+        references, queries, chosen = target(plan, cell, parts)
+        place = f"sketch|{source}|{cell['dataset']}|{seed}"
+        variants: dict[str, Metrics] = {}
+        for name, some in (("n=128", references[:REFERENCES]), ("all", references)):
+            variants |= measure_sketches(some, queries, chosen.anomalous, name, place, seed)
+        used = chosen.counts | {"summarised": len(references)}
+        spent = {"fit": 0.0, "score": time.perf_counter() - start}
+        yield Outcome(cell, variants["n=128 eps=4"], spent, used, chosen.classes, variants)
 
 
 def measure(
     source: Codes, references: Codes, queries: Codes, anomalous: NDArray[np.bool_], place: str
-) -> dict[str, dict[str, float]]:
+) -> dict[str, Metrics]:
     """Every condition of one target and seed, by name.
 
     ``source-nn`` and ``target-nn`` are mean angles to the five nearest references, with ``cosine`` the mean of 1 - cos.
@@ -160,34 +143,30 @@ def measure(
     """
     available = len(next(iter(references.values())))
     main = min(REFERENCES, available)
+    others = [n for n in SIZES if n <= available and n != main]
     names = [name for name, _ in MAIN_CHANNELS]
-    found = {
-        "source-nn": evaluate(neighbour_scores(queries, source, names), anomalous),
-        "target-nn": evaluate(neighbour_scores(queries, _first(references, main), names), anomalous),
-    }
+    found = {}
     for name, known in {"source-nn": source, "target-nn": _first(references, main)}.items():
+        found[name] = evaluate(neighbour_scores(queries, known, names), anomalous)
         found[f"{name} cosine"] = evaluate(neighbour_scores(queries, known, names, mean_distance), anomalous)
-    for n in _sweep(available, main):
+    for n in others:
         found[f"target-nn n={n}"] = evaluate(neighbour_scores(queries, _first(references, n), names), anomalous)
     for kernel in KERNELS:
         features = JointFeatures.of_kernel(kernel)
         found[f"{kernel} exact"] = evaluate(density_scores(features, queries, _first(references, main)), anomalous)
         rows = Features.of(features, source, references, queries)
         found[f"{kernel} source"] = evaluate(-(rows.queries @ rows.prior), anomalous)
-
-        def add(name: str, n: int, epsilon: float, sites: int = 1, rows: Features = rows) -> None:
+        conditions = [
+            (f"{kernel} sketch", main, math.inf, 1),
+            *((f"{kernel} eps={epsilon:g}", main, epsilon, 1) for epsilon in EPSILONS),
+            *((f"{kernel} n={n} sketch", n, math.inf, 1) for n in others),
+            *((f"{kernel} n={n} eps={EPSILON:g}", n, EPSILON, 1) for n in others),
+            *((f"{kernel} J={sites} eps={EPSILON:g}", main, EPSILON, sites) for sites in SITES),
+        ]
+        for name, n, epsilon, sites in conditions:
             release = rows.release(n, epsilon, f"{place}|{name}", sites=sites)
             found[name] = averaged(release.scores(rows.queries), anomalous)
             found[f"{name} +source"] = averaged(release.with_prior(rows.prior, n).scores(rows.queries), anomalous)
-
-        add(f"{kernel} sketch", main, math.inf)
-        for epsilon in EPSILONS:
-            add(f"{kernel} eps={epsilon:g}", main, epsilon)
-        for n in _sweep(available, main):
-            add(f"{kernel} n={n} sketch", n, math.inf)
-            add(f"{kernel} n={n} eps={EPSILON:g}", n, EPSILON)
-        for sites in SITES:
-            add(f"{kernel} J={sites} eps={EPSILON:g}", main, EPSILON, sites)
     for name, features in DIAGNOSTICS.items():
         rows = Features.of(features, source, references, queries)
         release = rows.release(main, EPSILON, f"{place}|{name}")
@@ -195,8 +174,94 @@ def measure(
     return found
 
 
-def _sweep(available: int, main: int) -> list[int]:
-    return [n for n in SIZES if n <= available and n != main]
+def measure_sketches(
+    references: GraphSet, queries: GraphSet, anomalous: NDArray[np.bool_], name: str, place: str, seed: int
+) -> dict[str, Metrics]:
+    """Every condition of a release without a model, by name.
+
+    ``NAME detector`` is the whole detector, ``NAME 5-nn`` the five nearest by the kernel of the release at epsilon 4,
+    ``NAME eps=E`` a release, and ``NAME no noise`` that of epsilon 4 without noise.
+    """
+    detector = factory(SKETCH)(seed).fit(references)
+    found = {f"{name} detector": evaluate(detector.decision_function(queries), anomalous)}
+    rows: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    for epsilon in (*EPSILONS, math.inf):
+        budget = epsilon if math.isfinite(epsilon) else EPSILON
+        features = SketchFeatures.for_budget(len(references), budget, DELTA)
+        if features.sharpness not in rows:
+            rows = {features.sharpness: (features(references), features(queries))}
+        summarised, asked = rows[features.sharpness]
+        draws = _draws(summarised, epsilon, f"{place}|{name}|{epsilon:g}")
+        scores = [sum(features.contributions(asked, mean, draws.sigma).values()) for mean in draws.means]
+        title = "no noise" if math.isinf(epsilon) else f"eps={epsilon:g}"
+        found[f"{name} {title}"] = averaged(np.array(scores), anomalous)
+    closest = np.sort(asked @ summarised.T, axis=1)[:, -NEIGHBOURS:]  # of epsilon 4, the last
+    found[f"{name} 5-nn"] = evaluate(-closest.mean(axis=1), anomalous)
+    return found
+
+
+def neighbour_scores(
+    queries: Codes,
+    references: Codes,
+    channels: Iterable[str],
+    distance: Callable[[NDArray[np.float64]], NDArray[np.float64]] = mean_angle,
+) -> NDArray[np.float64]:
+    """Mean distance to the five nearest references, averaged over the channels, (queries,).
+
+    ``mean_angle`` is the angular mean of the private tables, ``mean_distance`` the 1 - cos of eq:knn_distance.
+    """
+    nearby = [nearest(queries[name], references[name], NEIGHBOURS)[0] for name in channels]
+    return np.mean([distance(similarities) for similarities in nearby], axis=0)
+
+
+def density_scores(features: JointFeatures, queries: Codes, references: Codes) -> NDArray[np.float64]:
+    """Minus the exact kernel density that the features of `features` approximate (eq:dp_sphere_kernel), (queries,)."""
+    parts = []
+    for name, _ in features.channels:
+        left, right = (np.asarray(codes[name], np.float64) for codes in (queries, references))
+        squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T
+        parts += [np.exp(-0.5 * kappa * np.maximum(squares, 0.0)).mean(axis=1) for kappa in features.kappas]
+    return -np.mean(parts, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The joint features of one target under one kernel.
+
+    Attributes
+    ----------
+    references : float64 (references, P)
+        In their fixed order; smaller reference sets are prefixes.
+    queries : float64 (queries, P)
+    prior : float64 (P,)
+        Mean feature of the public source graphs.
+    """
+
+    references: NDArray[np.float64]
+    queries: NDArray[np.float64]
+    prior: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, features: JointFeatures, source: Codes, references: Codes, queries: Codes) -> Features:
+        return cls(features(references), features(queries), features(source).mean(axis=0))
+
+    def release(self, n: int, epsilon: float, place: str, *, sites: int = 1) -> SimulatedSummary:
+        """Seeded draws over the first `n` references; `place` names the condition, so that none shares its noise."""
+        return _draws(self.references[:n], epsilon, f"{place}|{n}|{epsilon:g}|{sites}", sites)
+
+
+def _draws(rows: NDArray[np.float64], epsilon: float, place: str, sites: int = 1) -> SimulatedSummary:
+    draws = DRAWS if math.isfinite(epsilon) else 1
+    return simulate(rows, epsilon=epsilon, seed=zlib.crc32(place.encode()), delta=DELTA, draws=draws, sites=sites)
+
+
+def averaged(scores: NDArray[np.float64], anomalous: NDArray[np.bool_]) -> Metrics:
+    """Metrics averaged over the draws, (draws, queries), and the deviation of the AUROC among them."""
+    found = [evaluate(row, anomalous) for row in scores]
+    means = {name: float(np.mean([metrics[name] for metrics in found])) for name in found[0]}
+    if len(found) > 1:
+        means["auroc_sd"] = float(np.std([metrics["auroc"] for metrics in found], ddof=1))
+    return means
 
 
 def _first(codes: Codes, n: int) -> Codes:

@@ -6,20 +6,12 @@ from collections.abc import Callable, Sequence
 
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.metrics import summary
-from graphglass.bench.private_scores import REFERENCES
-from graphglass.bench.private_series import DIAGNOSTICS, SITES, SIZES
+from graphglass.bench.private_series import DIAGNOSTICS, REFERENCES, SITES, SIZES
 from graphglass.bench.records import Record, Results
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.tables import (
-    METRIC_TITLES,
-    SHORT,
-    figure_entry,
-    grouped,
-    make_table,
-    means_note,
-    variant_entry,
-)
+from graphglass.bench.tables import SHORT, figure_entry, grouped, make_table, means_note, variant_entry
 from graphglass.bench.transfer import DISJOINT
+from graphglass.errors import BenchError
 from graphglass.privacy.joint_features import KERNELS
 
 # The settings of tab:dp_main and of the diagnostics; each of these targets has one source there.
@@ -44,7 +36,7 @@ def private_tables(results: Results, metric: str = "auroc") -> list[Table]:
             layouts = (_modalities_table, _resolution_table, _extra_table)
             tables += [layout(results, method, four) for layout in layouts]
     if not tables:
-        make_table(results, metric, ("",), [], [])  # says that nothing is finished
+        raise BenchError(f"{results.folder} has no finished cell yet.")
     return tables
 
 
@@ -104,7 +96,7 @@ def _macro_table(results: Results, method: str, settings: Settings, metric: str)
         quoted = [Value(v) if (v := paper.DISJOINT_MACRO.get(name)) else None for name in RELEASES]
         rows.append(Row("summary, paper", tuple(quoted), quoted=True))
     head = (f"mean of {len(settings)} settings", "exact", *(TITLES[name] for name in RELEASES[1:]))
-    return _table(results, method, metric, "macro average", head, rows, [_note(results)])
+    return _table(results, metric, method, "macro average", head, rows)
 
 
 def _sketch_table(results: Results, settings: Settings, metric: str, *, only_mean: bool = False) -> Table:
@@ -118,9 +110,7 @@ def _sketch_table(results: Results, settings: Settings, metric: str, *, only_mea
         mean = [macro(settings, f"{part} {column}", metric) for column in columns]
         rows.append(Row(f"mean of {len(settings)} settings, {title}", tuple(mean)))
     head = ("", "whole detector", "5-NN, same kernel", "no noise", "ε = 1", "ε = 2", "ε = 4", "ε = 8")
-    table = make_table(results, metric, head, rows, [_note(results)])
-    title = f"private, public sketch without a model, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
-    return Table(title, table.head, table.rows, table.notes, table.marked, table.lower_is_better)
+    return _table(results, metric, None, "public sketch without a model", head, rows)
 
 
 def _settings_table(results: Results, method: str, settings: Settings, kernel: str, metric: str) -> Table:
@@ -138,7 +128,7 @@ def _settings_table(results: Results, method: str, settings: Settings, kernel: s
     rows.append(Row("mean", ("", *(macro(settings, column, metric) for column in columns))))
     head = ("source → target", "n", "source 5-NN", "target 5-NN", *(TITLES[name] for name in RELEASES),
             "ε = 4 with source")  # fmt: skip
-    return _table(results, method, metric, f"`{kernel}` kernel (tab:dp_all)", head, rows, [_note(results)])
+    return _table(results, metric, method, f"`{kernel}` kernel (tab:dp_all)", head, rows)
 
 
 def _sizes_table(results: Results, method: str, settings: Settings, metric: str) -> Table:
@@ -159,7 +149,7 @@ def _sizes_table(results: Results, method: str, settings: Settings, metric: str)
             entries = [macro(have, name(part), metric) for _, name in columns]
             rows.append(Row(f"n = {n}", (str(len(have)), *entries)))
     head = ("references", "settings", *(title for title, _ in columns))
-    return _table(results, method, metric, "number of references at ε = 4", head, rows, [_note(results)])
+    return _table(results, metric, method, "number of references at ε = 4", head, rows)
 
 
 def _modalities_table(results: Results, method: str, settings: Settings) -> Table:
@@ -173,7 +163,7 @@ def _modalities_table(results: Results, method: str, settings: Settings) -> Tabl
         rows.append(Row(f"{SHORT.get(name, name)}, paper", (*quoted, *([None] * (2 * len(others)))), quoted=True))
     own_titles = [title for kernel in others for title in (f"`{kernel}` joint", f"`{kernel}` joint + source")]
     head = ("target", "graph", "text", "joint", "joint + source", *own_titles)
-    return _table(results, method, "auroc", "modalities at ε = 4 (tab:dp_modalities)", head, rows, [_note(results)])
+    return _table(results, "auroc", method, "modalities at ε = 4 (tab:dp_modalities)", head, rows)
 
 
 def _resolution_table(results: Results, method: str, settings: Settings) -> Table:
@@ -190,8 +180,8 @@ def _resolution_table(results: Results, method: str, settings: Settings) -> Tabl
             quoted = [Value(published[column]) for column in shown]
             rows.append(Row(f"{label}, paper", (*quoted, Value(published["noise"], digits=2)), quoted=True))
     head = ("setting", *(SHORT.get(name, name) for name in shown), "noise SD")
-    notes = [_note(results), "Noise SD: mean deviation of the AUROC over the draws of one model."]
-    return _table(results, method, "auroc", "resolution at ε = 4 (tab:dp_resolution)", head, rows, notes)
+    note = "Noise SD: mean deviation of the AUROC over the draws of one model."
+    return _table(results, "auroc", method, "resolution at ε = 4 (tab:dp_resolution)", head, rows, note)
 
 
 def _extra_table(results: Results, method: str, settings: Settings) -> Table:
@@ -208,23 +198,21 @@ def _extra_table(results: Results, method: str, settings: Settings) -> Table:
                 quoted = [figure_entry(published, column) for column in ("auprc", "fpr95", "J=1", "J=2", "J=4")]
                 rows.append(Row(f"{SHORT.get(name, name)}, paper", tuple(quoted), quoted=True))
     head = ("target", "AUPRC", "FPR95", "J = 1", "J = 2", "J = 4")
-    notes = [_note(results), "AUPRC and FPR95 of the target alone; AUROC over J sites with the source prior."]
-    return _table(results, method, "auroc", "further metrics and sites at ε = 4 (tab:dp_extra)", head, rows, notes)
-
-
-def _note(results: Results) -> str:
-    return f"{means_note(results)} Ten noise draws are averaged within a seed first."
+    note = "AUPRC and FPR95 of the target alone; AUROC over J sites with the source prior."
+    return _table(
+        results,
+        "auroc",
+        method,
+        "further metrics and sites at ε = 4 (tab:dp_extra)",
+        head,
+        rows,
+        note,
+    )
 
 
 def _table(
-    results: Results,
-    method: str,
-    metric: str,
-    what: str,
-    head: Sequence[str],
-    rows: Sequence[Row],
-    notes: Sequence[str],
+    results: Results, metric: str, method: str | None, what: str, head: Sequence[str], rows: Sequence[Row], *notes: str
 ) -> Table:
-    table = make_table(results, metric, tuple(head), rows, notes)
-    title = f"private, encoders of {method}: {what}, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
-    return Table(title, table.head, table.rows, table.notes, table.marked, table.lower_is_better)
+    note = f"{means_note(results)} Ten noise draws are averaged within a seed first."
+    what = f"private, {what}" if method is None else f"private, encoders of {method}: {what}"
+    return make_table(results, metric, tuple(head), rows, [note, *notes], what=what)

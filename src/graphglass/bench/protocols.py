@@ -42,8 +42,6 @@ class Split:
         The raw classes on either side.
     """
 
-    protocol: str
-    flip: bool
     seed: int
     references: NDArray[np.int64]
     test: NDArray[np.int64]
@@ -54,12 +52,8 @@ class Split:
     @property
     def counts(self) -> dict[str, int]:
         """How many references and test graphs of either kind there are."""
-        anomalies = int(self.anomalous.sum())
-        return {
-            "references": len(self.references),
-            "test_normal": len(self.test) - anomalies,
-            "test_anomalous": anomalies,
-        }
+        normal, anomalous = np.bincount(self.anomalous, minlength=2).tolist()
+        return {"references": len(self.references), "test_normal": normal, "test_anomalous": anomalous}
 
     @property
     def classes(self) -> dict[str, list[int]]:
@@ -76,8 +70,7 @@ class Splits:
     flip: bool = False
 
     def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise BenchError(f"Unknown protocol {self.protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
+        _check(self.protocol)
 
     def of(self, graphs: GraphSet, seed: int) -> Split:
         """The split of a dataset for one seed."""
@@ -87,6 +80,7 @@ class Splits:
 
 def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False) -> Split:
     """The split of a dataset with raw class `labels` under a named protocol."""
+    _check(protocol)
     raw = np.asarray(labels)
     classes, counts = np.unique(raw, return_counts=True)
     if len(classes) < 2:
@@ -100,35 +94,30 @@ def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False)
         order = np.random.default_rng(seed).permutation(normal)
         cut = len(normal) * 4 // 5
         references, test = order[:cut], np.concatenate([order[cut:], np.flatnonzero(np.isin(raw, odd))])
-    elif protocol == "good-d":
+    else:
         odd = np.array([classes[-1] if flip else classes[0]])
         train, test = _fold(raw, seed)
         references = train[~np.isin(raw[train], odd)]
-    else:
-        raise BenchError(f"Unknown protocol {protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
     if not len(references):
         raise BenchError(f"Protocol {protocol!r} leaves no references among {len(raw)} graphs.")
-    return shuffled_split(raw, np.isin(raw, odd), references, test, seed, protocol=protocol, flip=flip)
+    return shuffled_split(raw, np.isin(raw, odd), references, test, seed)
 
 
 def shuffled_split(
-    raw: NDArray[Any],
-    anomalous: NDArray[np.bool_],
-    references: NDArray[Any],
-    test: NDArray[Any],
-    seed: int,
-    *,
-    protocol: str,
-    flip: bool,
+    raw: NDArray[Any], anomalous: NDArray[np.bool_], references: NDArray[Any], test: NDArray[Any], seed: int
 ) -> Split:
     """A split of these rows in an order of its own: files often sort graphs by class, so position must say nothing."""
     shuffle = np.random.default_rng([seed, 0xB11D])
     references, test = shuffle.permutation(references), shuffle.permutation(test)
     odd, classes = np.unique(raw[anomalous]), np.unique(raw)
-    return Split(
-        protocol, flip, seed, references.astype(np.int64), test.astype(np.int64), anomalous[test],
-        tuple(odd.tolist()), tuple(classes[~np.isin(classes, odd)].tolist()),
-    )  # fmt: skip
+    normal = classes[~np.isin(classes, odd)]
+    references, test = references.astype(np.int64), test.astype(np.int64)
+    return Split(seed, references, test, anomalous[test], tuple(odd.tolist()), tuple(normal.tolist()))
+
+
+def _check(protocol: str) -> None:
+    if protocol not in PROTOCOLS:
+        raise BenchError(f"Unknown protocol {protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
 
 
 def _fold(raw: NDArray[Any], fold: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -138,18 +127,10 @@ def _fold(raw: NDArray[Any], fold: int) -> tuple[NDArray[np.int64], NDArray[np.i
         raise BenchError(f"Protocol 'good-d' has {FOLDS} folds, so seeds 0..{FOLDS - 1}; found seed {fold}.")
     ranks = np.unique(raw, return_inverse=True)[1].ravel()
     folds = StratifiedKFold(n_splits=FOLDS, shuffle=True, random_state=0).split(np.zeros(len(raw)), ranks)
-    train, test = list(folds)[fold]
-    return train, test
+    return list(folds)[fold]
 
 
 def blind(graphs: GraphSet, rows: NDArray[np.int64]) -> GraphSet:
     """The chosen graphs as a method may see them: no class labels, names, columns of the file or reading history."""
-    chosen = graphs[rows]
-    return replace(
-        chosen,
-        labels=None,
-        ids=tuple(str(i) for i in range(len(chosen))),
-        node_names=None,
-        columns={},
-        removed=np.zeros((len(chosen), 3), np.int64),
-    )
+    ids, removed = tuple(map(str, range(len(rows)))), np.zeros((len(rows), 3), np.int64)
+    return replace(graphs[rows], labels=None, ids=ids, node_names=None, columns={}, removed=removed)

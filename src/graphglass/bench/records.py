@@ -98,29 +98,23 @@ class Results:
     def records(self, method: str | None = None) -> list[Record]:
         """Every record, or those of one method, in the order they were finished.
 
-        Raises
-        ------
-        BenchError
-            If a line is half-written or belongs to another benchmark, protocol, direction or method.
+        A line that is half-written, or of another benchmark, protocol, direction or method, is refused.
         """
-        paths = sorted(self.folder.glob("*.jsonl")) if method is None else [self._path(method)]
-        return [record for path in paths if path.exists() for record in self._read(path)]
+        paths = sorted(self.folder.glob(f"{method or '*'}.jsonl"))
+        return [record for path in paths for record in self._read(path)]
 
     def append(self, record: Record) -> None:
         """Add the record of a finished cell, unless another run has recorded that cell in the meantime.
 
         The file is replaced atomically, and writers wait for each other.
         """
-        path = self._path(record["method"])
+        path = self.folder / f"{record['method']}.jsonl"
         with self._lock():
             if any(cell_key(found["cell"]) == cell_key(record["cell"]) for found in self.records(record["method"])):
                 return
             old = path.read_text() if path.exists() else ""
             line = json.dumps(record, sort_keys=True, separators=(",", ":"))
             write_whole(path, f"{old}{line}\n".encode())
-
-    def _path(self, method: str) -> Path:
-        return self.folder / f"{method}.jsonl"
 
     def _read(self, path: Path) -> Iterator[Record]:
         for number, line in enumerate(path.read_text().splitlines(keepends=True), start=1):

@@ -21,8 +21,6 @@ from graphglass.bench.records import Cell, Record, Results, cell_key
 from graphglass.errors import BenchError, GlassError
 from graphglass.storage.progress import progress_bar
 
-__all__ = ["Job", "Outcome", "run_jobs", "versions"]
-
 _PACKAGES = ("graphglass", "numpy", "scipy", "scikit-learn", "numba", "torch")
 log = logging.getLogger(__name__)
 
@@ -39,7 +37,8 @@ def run_jobs(
 ) -> int:
     """Run every cell without a record; return how many were run.
 
-    A cell that fails does not stop the others; the error at the end names all that failed.
+    A cell that fails does not stop the others; the error at the end names all that failed. Records of other data,
+    another configuration or other code in the folder are refused.
 
     Parameters
     ----------
@@ -51,14 +50,11 @@ def run_jobs(
         Report on standard error.
     client : distributed.Client, optional
         Cells then run on its workers, in parallel; records are the same and are written here.
-
-    Raises
-    ------
-    BenchError
-        If records of other data, another configuration or other code are in the folder, or if cells failed.
     """
-    described = {method: _description(method, jobs) for method in dict.fromkeys(job.method for job in jobs)}
-    done = {method: _finished(results, method, *described[method]) for method in described}
+    # What every record of a method shares: the settings of detector and benchmark, and the code's fingerprint.
+    settings = {job.method: configuration(factory(job.method)(0)) | job.settings for job in reversed(jobs)}
+    codes = {method: fingerprint(method) for method in settings}
+    done = {method: _finished(results, method, settings[method], codes[method]) for method in settings}
     open_cells = [[cell for cell in job.cells if cell_key(cell) not in done[job.method]] for job in jobs]
     known = {name: digest for record in results.records() for name, digest in record["data"].items()}
     total, waiting_cells = sum(len(job.cells) for job in jobs), sum(map(len, open_cells))
@@ -93,7 +89,12 @@ def run_jobs(
                 fail(work.job, value)
                 continue
             outcome, memory = value
-            results.append(_record(results, work, outcome, described[work.job.method], memory, threads))
+            shared = {
+                "configuration": _without_cell(outcome.cell, settings[work.job.method]),
+                "fingerprint": codes[work.job.method],
+                "threads": threads,
+            }
+            results.append(_record(results, work, outcome, memory) | shared)
             finished += 1
             advance(1, _title(work.job))
     if failures:
@@ -119,18 +120,13 @@ def _title(job: Job) -> str:
     return f"{job.method} {'+'.join(job.datasets)} {'seed ' + str(job.cells[0].get('seed', '')) if job.cells else ''}"
 
 
-def _description(method: str, jobs: Sequence[Job]) -> tuple[dict[str, Any], str | None]:
-    """What every record of a method shares: the settings of detector and benchmark, and the code's fingerprint."""
-    shared = next(job.settings for job in jobs if job.method == method)
-    return configuration(factory(method)(0)) | shared, fingerprint(method)
-
-
 def _without_cell(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings that the cell itself does not name, as it does its text encoder."""
     return {name: value for name, value in settings.items() if name not in cell}
 
 
-def _finished(results: Results, method: str, settings: dict[str, Any], code: str | None) -> dict[Any, Record]:
+def _finished(results: Results, method: str, settings: dict[str, Any], code: str) -> set[Any]:
+    """The cells that have a record; records of other settings or code are refused."""
     records = results.records(method)
     path = f"{results.folder}/{method}.jsonl"
     for record in records:
@@ -139,12 +135,12 @@ def _finished(results: Results, method: str, settings: dict[str, Any], code: str
                 f"{path} was made with {record['configuration']}, this run has {expected}. "
                 "Use another folder, or delete the file to run the method again."
             )
-        if None not in (code, found := record.get("fingerprint")) and code != found:
+        if (found := record.get("fingerprint")) not in (None, code):
             raise BenchError(
                 f"{path} was made by code that scores differently (fingerprint {found}, now {code}). "
                 "Use another folder, or delete the file to run the method again."
             )
-    return {cell_key(record["cell"]): record for record in records}
+    return {cell_key(record["cell"]) for record in records}
 
 
 def _check_data(known: dict[str, str], data: dict[str, str], results: Results) -> None:
@@ -157,22 +153,13 @@ def _check_data(known: dict[str, str], data: dict[str, str], results: Results) -
             )
 
 
-def _record(
-    results: Results,
-    work: Work,
-    outcome: Outcome,
-    description: tuple[dict[str, Any], str | None],
-    memory: float,
-    threads: int,
-) -> Record:
-    purpose, (settings, code) = results.purpose, description
+def _record(results: Results, work: Work, outcome: Outcome, memory: float) -> Record:
+    purpose = results.purpose
     record: Record = {
         "benchmark": purpose.benchmark,
         "cell": dict(outcome.cell),
-        "configuration": _without_cell(outcome.cell, settings),
         "counts": outcome.counts,
         "data": work.data,
-        "fingerprint": code,
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "flip": purpose.flip,
         "labels": outcome.labels,
@@ -181,7 +168,6 @@ def _record(
         "peak_memory_mb": round(memory, 1),
         "protocol": purpose.protocol,
         "seconds": {name: round(value, 3) for name, value in outcome.seconds.items()},
-        "threads": threads,
         "versions": versions(),
     }
     if outcome.variants:

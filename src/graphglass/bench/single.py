@@ -1,7 +1,8 @@
-"""Benchmarks on one dataset at a time: detection (tab:main_results), scoring rules (tab:scoring), encoders (tab:scale).
+"""Benchmarks on one split of one dataset at a time; they differ in what they ask a fitted detector besides its score.
 
-References and queries come from one split of one dataset. The three benchmarks differ in the detector they build and
-in what they ask it besides its own score.
+Detection (tab:main_results), scoring rules (tab:scoring), text encoders (tab:scale), the best test epoch, and test sets
+with 5, 10, 20, 50 and 75% anomalies. A method that scores each graph alone gives the same scores whatever else is
+tested. One that compares a graph with its test batch can lose most of its AUROC as anomalies get rare.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.bench.cell_work import Job, Outcome, cell_jobs
-from graphglass.bench.datasets import DOMAINS, Datasets
-from graphglass.bench.methods import KERNELS, TRAINING_FREE, Detector, factory
+from graphglass.bench.cell_work import Job, Outcome, Plan, cell_jobs
+from graphglass.bench.datasets import DOMAINS
+from graphglass.bench.methods import KERNELS, TRAINING_FREE, TRANSDUCTIVE, Detector, factory
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.protocols import Splits, blind
+from graphglass.bench.protocols import Split, blind
 from graphglass.bench.records import Cell
 from graphglass.bench.source_models import SourceEncoders
 from graphglass.detector.paper_training import prepare
@@ -31,82 +32,69 @@ if TYPE_CHECKING:
 SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
 PRESETS = ("glass-paper",)  # methods that read text
 SELECTION_STEP = 10  # epochs between two looks at the test set
+SHARES = (5, 10, 20, 50, 75)  # percent
 Ask = Callable[[Any, GraphSet], dict[str, NDArray[np.float64]]]
 
 
-def single_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    methods: Sequence[str],
-    splits: Splits,
-    encoders: SourceEncoders | None = None,
-) -> list[Job]:
-    """One job per dataset, method and seed; `encoders` keeps what the paper preset trains."""
+def single_jobs(plan: Plan) -> list[Job]:
+    """One job per dataset, method and seed."""
 
     def measure(method: str, cell: Cell) -> Outcome:
-        return single_cell(datasets.get(str(cell["dataset"])), method, cell, splits, encoders)
+        graphs, parts = plan.task(cell)
+        if method in TRAINING_FREE + KERNELS:  # compiled code is loaded outside the clock
+            few = blind(graphs, parts.references[:2])
+            factory(method)(parts.seed).fit(few).decision_function(few)
+        return dataset_cell(graphs, parts, built(method, cell), cell, encoders=plan.encoders)
 
-    return named_domains(cell_jobs(methods, measure, dataset=names, seed=splits.seeds))
+    return dataset_jobs(plan, measure)
 
 
-def scoring_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    methods: Sequence[str],
-    splits: Splits,
-    encoders: SourceEncoders | None = None,
-) -> list[Job]:
+def scoring_jobs(plan: Plan) -> list[Job]:
     """The same with every scoring rule of the paper as a variant; methods must have `score_variants` (GLASS)."""
-    for method in methods:
+    for method in plan.methods:
         if not hasattr(factory(method)(0), "score_variants"):
             raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes glass-paper.")
 
     def measure(method: str, cell: Cell) -> Outcome:
-        graphs, detector = datasets.get(str(cell["dataset"])), built(method, cell)
-        return dataset_cell(graphs, detector, cell, splits, lambda one, queries: one.score_variants(queries), encoders)
+        return dataset_cell(*plan.task(cell), built(method, cell), cell, _scoring_rules, plan.encoders)
 
-    return named_domains(cell_jobs(methods, measure, dataset=names, seed=splits.seeds))
+    return dataset_jobs(plan, measure)
 
 
-def text_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    methods: Sequence[str],
-    texts: Sequence[str],
-    splits: Splits,
-    encoders: SourceEncoders | None = None,
-) -> list[Job]:
-    """One job per dataset, encoder, method and seed; the graph and text codes alone are variants."""
-    for method in methods:
+def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
+    """One job per dataset, text encoder, method and seed; the graph and text codes alone are variants."""
+    for method in plan.methods:
         if method not in PRESETS:
             raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(PRESETS)}.")
 
+    def codes_alone(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
+        rules = _scoring_rules(fitted, queries)
+        return {rule: rules[rule] for rule in ("graph", "text")}
+
     def measure(method: str, cell: Cell) -> Outcome:
-        def codes_alone(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
-            rules = fitted.score_variants(queries)
-            return {rule: rules[rule] for rule in ("graph", "text")}
-
         detector = built(method, cell, encoder=str(cell["encoder"]))
-        return dataset_cell(datasets.get(str(cell["dataset"])), detector, cell, splits, codes_alone, encoders)
+        return dataset_cell(*plan.task(cell), detector, cell, codes_alone, plan.encoders)
 
-    return named_domains(cell_jobs(methods, measure, dataset=names, encoder=texts, seed=splits.seeds))
+    return dataset_jobs(plan, measure, encoder=texts)
 
 
-def selection_jobs(
-    datasets: Datasets, names: Sequence[str], methods: Sequence[str], splits: Splits, encoders: SourceEncoders
-) -> list[Job]:
+def _scoring_rules(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
+    rules: dict[str, NDArray[np.float64]] = fitted.score_variants(queries)
+    return rules
+
+
+def selection_jobs(plan: Plan) -> list[Job]:
     """What choosing an epoch by its test AUROC adds: the best of every tenth epoch beside the last one.
 
     A diagnostic of reported figures. Its best epoch uses the labels of the test set, so it is no result of a method.
     """
-    for method in methods:
+    for method in plan.methods:
         if method not in PRESETS:
             raise BenchError(f"Method {method!r} has no epochs to choose from here; --select test takes glass-paper.")
 
     def measure(method: str, cell: Cell) -> Outcome:
-        graphs = datasets.get(str(cell["dataset"]))
+        graphs, parts = plan.task(cell)
         detector = built(method, cell)
-        parts = splits.of(graphs, int(cell["seed"]))
         references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
         domain = prepare(references, detector.settings(), detector.domain)
         found: dict[int, dict[str, float]] = {}
@@ -117,14 +105,43 @@ def selection_jobs(
                 found[epoch] = evaluate(fitted.decision_function(queries), parts.anomalous)
 
         start = time.perf_counter()
-        last = encoders.fit(detector, references, on_epoch=look)
+        last = (plan.encoders or SourceEncoders()).fit(detector, references, on_epoch=look)
         seconds = {"fit": time.perf_counter() - start}
         metrics = evaluate(last.decision_function(queries), parts.anomalous)
         best = max(found, key=lambda epoch: found[epoch]["auroc"])
         variants = {"last epoch": metrics, "best test epoch": found[best]}
         return Outcome(cell, metrics, seconds, parts.counts | {"best_epoch": best}, parts.classes, variants)
 
-    return named_domains(cell_jobs(methods, measure, {"selection": "test"}, dataset=names, seed=splits.seeds))
+    return dataset_jobs(plan, measure, {"selection": "test"})
+
+
+def share_jobs(plan: Plan) -> list[Job]:
+    """One job per dataset, method and seed; every share of anomalies is measured in it."""
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        graphs, parts = plan.task(cell)
+        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
+        fitted, scores, seconds = fit_and_score(factory(method)(parts.seed), references, queries)
+        variants = {}
+        for share in SHARES:
+            rows = drawn(parts.anomalous, share, parts.seed)
+            found = fitted.decision_function(queries[rows]) if method in TRANSDUCTIVE else scores[rows]
+            variants[f"{share}%"] = evaluate(found, parts.anomalous[rows])
+        return Outcome(cell, evaluate(scores, parts.anomalous), seconds, parts.counts, parts.classes, variants)
+
+    return cell_jobs(plan, measure, {"shares": list(SHARES)})
+
+
+def drawn(anomalous: NDArray[np.bool_], share: int, seed: int) -> NDArray[np.int64]:
+    """Rows of a test set in which `share` percent are anomalies, as many as possible, at least one of either kind."""
+    draw = np.random.default_rng([seed, share])
+    normal, odd = draw.permutation(np.flatnonzero(~anomalous)), draw.permutation(np.flatnonzero(anomalous))
+    wanted = max(1, round(len(normal) * share / (100 - share)))
+    if wanted <= len(odd):
+        odd = odd[:wanted]
+    else:
+        normal = normal[: max(1, round(len(odd) * (100 - share) / share))]
+    return np.sort(np.concatenate([normal, odd])).astype(np.int64)
 
 
 def built(method: str, cell: Cell, **options: Any) -> Any:
@@ -135,33 +152,27 @@ def built(method: str, cell: Cell, **options: Any) -> Any:
     return detector
 
 
-def named_domains(jobs: Sequence[Job]) -> list[Job]:
-    """Jobs whose records say where the domain of the prompts comes from."""
+def dataset_jobs(
+    plan: Plan,
+    measure: Callable[[str, Cell], Outcome],
+    settings: dict[str, Any] | None = None,
+    **fields: Any,
+) -> list[Job]:
+    """Jobs of :func:`built` methods; their records say where the domain of the prompts comes from."""
     said = {"domain": "of the dataset"}
+    jobs = cell_jobs(plan, measure, settings, **fields)
     return [replace(job, settings=job.settings | said) if job.method in PRESETS else job for job in jobs]
-
-
-def single_cell(
-    graphs: GraphSet, method: str, cell: Cell, splits: Splits, encoders: SourceEncoders | None = None
-) -> Outcome:
-    """Fit a method on the references of one split and evaluate its scores of the test graphs."""
-    seed = int(cell["seed"])
-    if method in TRAINING_FREE + KERNELS:  # compiled code is loaded outside the clock
-        few = blind(graphs, splits.of(graphs, seed).references[:2])
-        factory(method)(seed).fit(few).decision_function(few)
-    return dataset_cell(graphs, built(method, cell), cell, splits, encoders=encoders)
 
 
 def dataset_cell(
     graphs: GraphSet,
+    parts: Split,
     detector: Detector,
     cell: Cell,
-    splits: Splits,
     ask: Ask | None = None,
     encoders: SourceEncoders | None = None,
 ) -> Outcome:
     """Fit on one split, score its test graphs, and evaluate what else the fitted detector is asked for."""
-    parts = splits.of(graphs, int(cell["seed"]))
     references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
     fitted, scores, seconds = fit_and_score(detector, references, queries, encoders)
     variants = {}
@@ -180,8 +191,10 @@ def fit_and_score(
     An encoder that was trained before counts with the seconds that its training took.
     """
     start = time.perf_counter()
-    keeps = encoders is not None and getattr(detector, "preset", None) == "paper"
-    fitted = encoders.fit(detector, references) if encoders is not None and keeps else detector.fit(references)
+    if encoders is not None and getattr(detector, "preset", None) == "paper":
+        fitted: Any = encoders.fit(detector, references)
+    else:
+        fitted = detector.fit(references)
     middle = time.perf_counter()
     scores = fitted.decision_function(queries)
     embedder = getattr(fitted, "embedder_", None)

@@ -12,6 +12,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,13 @@ from numpy.typing import NDArray
 
 import graphglass
 from graphglass.bench.fingerprint import fingerprint
+from graphglass.bench.methods import configuration
 from graphglass.detector.paper_training import prepare
 from graphglass.errors import ArtifactError, BenchError
 from graphglass.graphs import GraphSet
 from graphglass.storage.cache_folder import cache_root
+from graphglass.storage.load import load_artifact
+from graphglass.storage.save import save_artifact
 
 if TYPE_CHECKING:
     from graphglass.detector import GLASS
@@ -38,12 +42,9 @@ log = logging.getLogger(__name__)
 
 
 class SourceEncoders:
-    """A folder of trained encoders, shared by processes; a second process waits for the first to finish training.
+    """A folder of trained encoders (default: ``encoders`` in the cache), shared by processes.
 
-    Parameters
-    ----------
-    folder : path or None
-        None takes ``encoders`` in :func:`graphglass.storage.cache_folder.cache_root`.
+    A second process waits for the first to finish training.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -52,12 +53,7 @@ class SourceEncoders:
     def fit(self, detector: GLASS, sources: Sources, *, on_epoch: OnEpoch | None = None) -> GLASS:
         """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known.
 
-        Parameters
-        ----------
-        detector : GLASS
-        sources : GraphSet, or mapping from domain names to GraphSet
-        on_epoch : callable, optional
-            Called with the encoder after every epoch, so that nothing is skipped.
+        With `on_epoch`, which is called with the encoder after every epoch, nothing is skipped.
         """
         settings = detector.settings()
         graphs: Any = sources if isinstance(sources, GraphSet) else dict(sources)
@@ -83,30 +79,27 @@ class SourceEncoders:
 
     def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
         """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
-        from graphglass.storage.load import load_artifact
-        from graphglass.storage.save import save_artifact
-
         key = {"encoder": detector.encoder_fingerprint(), "graphs": _digest(graphs), "version": graphglass.__version__}
         path = self._path(key)
         with self._only_one(path):
-            if path.exists():
-                try:
-                    return load_artifact(path, CODES).tensors["codes"]
-                except (ArtifactError, KeyError) as error:
-                    self._discard(path, error)
-            codes = detector.channel_embeddings(graphs)
-            save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
+            codes: dict[str, NDArray[Any]] | None = _stored(path, CODES, lambda found: found.tensors["codes"])
+            if codes is None:
+                codes = detector.channel_embeddings(graphs)
+                save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
             return codes
 
     def _kept(
         self, detector: GLASS, key: dict[str, Any], graphs: Any, on_epoch: OnEpoch | None = None
     ) -> TrainedEncoder:
         """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
-        from graphglass.storage.save import save_artifact
+        from graphglass.embedding.trained_encoder import TrainedEncoder
+
+        def restored(found: Any) -> TrainedEncoder:
+            return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
 
         path = self._path(key)
         with self._only_one(path):
-            trained = self._load(path) if on_epoch is None else None
+            trained: TrainedEncoder | None = _stored(path, KIND, restored) if on_epoch is None else None
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
                 fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=on_epoch is None, on_epoch=on_epoch)
@@ -117,26 +110,8 @@ class SourceEncoders:
                 shutil.rmtree(unfinished, ignore_errors=True)
         return trained
 
-    def _load(self, path: Path) -> TrainedEncoder | None:
-        from graphglass.embedding.trained_encoder import TrainedEncoder
-        from graphglass.storage.load import load_artifact
-
-        if not path.exists():
-            return None
-        try:
-            found = load_artifact(path, KIND)
-            return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
-        except (ArtifactError, KeyError) as error:
-            self._discard(path, error)
-            return None
-
-    def _discard(self, path: Path, error: Exception) -> None:
-        log.warning("%s is unusable and is made again: %s", path, error)
-        shutil.rmtree(path, ignore_errors=True)
-
     def _path(self, key: Mapping[str, Any]) -> Path:
-        text = json.dumps(key, sort_keys=True).encode()
-        return self.folder / hashlib.sha256(text).hexdigest()[:32]
+        return self.folder / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
 
     @contextmanager
     def _only_one(self, path: Path) -> Iterator[None]:
@@ -158,33 +133,39 @@ class SourceEncoders:
             yield
 
 
+def _stored(path: Path, kind: str, read: Callable[[Any], Any]) -> Any:
+    """What `read` makes of a stored artifact; None if there is none, or if it is unusable, which removes it."""
+    if not path.exists():
+        return None
+    try:
+        return read(load_artifact(path, kind))
+    except (ArtifactError, KeyError) as error:
+        log.warning("%s is unusable and is made again: %s", path, error)
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+
+
 def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
     """Everything the trained weights depend on, as JSON values, the code by its fingerprint.
 
     The graphs enter by content and in order, which covers data, pool, protocol, direction and the split's seed.
     """
-    from importlib.metadata import version
-
-    from graphglass.bench.methods import configuration
     from graphglass.embedding.encoders.text_encoder import load_encoder
 
     settings = configuration(detector)
+    pool = _digest(sources) if isinstance(sources, GraphSet) else [[k, _digest(part)] for k, part in sources.items()]
     return {
         "code": fingerprint("glass-paper"),
         "instruction": "phase-aware",
         "training": {name: settings[name] for name in _TRAINING},
         "text": load_encoder(settings["encoder"]).fingerprint.digest,
         "seed": detector.random_state,
-        "sources": _digest(sources)
-        if isinstance(sources, GraphSet)
-        else [[name, _digest(part)] for name, part in sources.items()],
+        "sources": pool,
         "versions": {"graphglass": graphglass.__version__, "torch": version("torch")},
     }
 
 
 def _digest(graphs: GraphSet) -> str:
     """sha256 over every graph in order, and the names of its attributes and labels."""
-    digest = hashlib.sha256(repr((graphs.attribute_names, sorted(graphs.label_names.items()))).encode())
-    for content in graphs.content_hashes():
-        digest.update(bytes.fromhex(content))
-    return digest.hexdigest()
+    names = repr((graphs.attribute_names, sorted(graphs.label_names.items()))).encode()
+    return hashlib.sha256(names + bytes.fromhex("".join(graphs.content_hashes()))).hexdigest()

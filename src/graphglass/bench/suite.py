@@ -8,18 +8,17 @@ direction ``normal`` it is the other way round. Averages are taken within a data
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.bench.cell_work import Job, Outcome, cell_jobs
-from graphglass.bench.datasets import Datasets
+from graphglass.bench.cell_work import Job, Outcome, Plan, cell_jobs
 from graphglass.bench.methods import factory
-from graphglass.bench.metrics import evaluate
-from graphglass.bench.protocols import Split, blind, shuffled_split
+from graphglass.bench.protocols import Split, shuffled_split
 from graphglass.bench.records import Cell
-from graphglass.bench.single import fit_and_score
+from graphglass.bench.single import dataset_cell
 from graphglass.errors import BenchError
 
 DIRECTIONS = ("anomalous", "normal")
@@ -28,27 +27,23 @@ CLASSES = 10
 LIMITS = {"references": 600, "test_normal": 200, "test_anomalous": 400}
 
 
-def suite_jobs(datasets: Datasets, names: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Job]:
+def suite_jobs(plan: Plan) -> list[Job]:
     """One job per dataset and method, with a cell for each class, direction and seed."""
 
     def measure(method: str, cell: Cell) -> Outcome:
-        graphs = datasets.get(str(cell["dataset"]))
-        assert graphs.labels is not None
+        graphs = plan.datasets.get(str(cell["dataset"]))
         parts = class_split(graphs.labels, int(cell["class"]), str(cell["direction"]), int(cell["seed"]))
-        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
-        _, scores, seconds = fit_and_score(factory(method)(parts.seed), references, queries)
-        return Outcome(cell, evaluate(scores, parts.anomalous), seconds, parts.counts, parts.classes)
+        return dataset_cell(graphs, parts, factory(method)(parts.seed), cell)
 
     jobs = []
-    for name in names:
-        labels = datasets.get(name).labels
-        assert labels is not None
-        fields: dict[str, Sequence[Any]] = {"class": task_classes(labels), "direction": DIRECTIONS, "seed": seeds}
-        jobs += cell_jobs(methods, measure, {"limits": dict(LIMITS)}, together=True, dataset=[name], **fields)
+    for name in plan.names:
+        classes = task_classes(plan.datasets.get(name).labels)
+        fields: dict[str, Sequence[Any]] = {"class": classes, "direction": DIRECTIONS}
+        jobs += cell_jobs(replace(plan, names=[name]), measure, {"limits": dict(LIMITS)}, together=True, **fields)
     return jobs
 
 
-def task_classes(labels: NDArray[Any]) -> list[int]:
+def task_classes(labels: NDArray[Any] | None) -> list[int]:
     """The classes that give a task: the minority class of two, else the ten most frequent; ties by label."""
     classes, counts = np.unique(np.asarray(labels), return_counts=True)
     if len(classes) < 2:
@@ -58,7 +53,7 @@ def task_classes(labels: NDArray[Any]) -> list[int]:
     return sorted(int(label) for label in classes[np.argsort(-counts, kind="stable")[:CLASSES]])
 
 
-def class_split(labels: NDArray[Any], label: int, direction: str, seed: int) -> Split:
+def class_split(labels: NDArray[Any] | None, label: int, direction: str, seed: int) -> Split:
     """80% of the normal graphs as references, the others and the anomalies as the test set, each within the limits."""
     raw = np.asarray(labels)
     odd = (raw == label) == (direction == "anomalous")
@@ -66,7 +61,4 @@ def class_split(labels: NDArray[Any], label: int, direction: str, seed: int) -> 
     normal, anomalies = draw.permutation(np.flatnonzero(~odd)), draw.permutation(np.flatnonzero(odd))
     cut = len(normal) * 4 // 5
     test = [normal[cut:][: LIMITS["test_normal"]], anomalies[: LIMITS["test_anomalous"]]]
-    return shuffled_split(
-        raw, odd, normal[:cut][: LIMITS["references"]], np.concatenate(test), seed,
-        protocol="every-class", flip=direction == "normal",
-    )  # fmt: skip
+    return shuffled_split(raw, odd, normal[:cut][: LIMITS["references"]], np.concatenate(test), seed)

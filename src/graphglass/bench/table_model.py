@@ -1,16 +1,19 @@
-"""A table of figures and its three renderings: Markdown, CSV, LaTeX."""
+"""A table of figures, its three renderings (Markdown, CSV, LaTeX), and its place in a page."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from graphglass.errors import BenchError
+from graphglass.storage.atomic import write_whole
 
 FORMATS = ("md", "csv", "tex")
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,8 @@ Entry = Value | str | None
 class Row:
     """A name and one entry per column.
 
-    Attributes
-    ----------
-    quoted : bool
-        The row repeats published figures and is not compared with the others.
-    group : str
-        Rows of one group follow each other under its name.
+    A `quoted` row repeats published figures and is not compared with the others. Rows of one `group` follow each other
+    under its name.
     """
 
     name: str
@@ -56,7 +55,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    marked: frozenset[int] = field(default_factory=frozenset)  # columns whose best entry is set in bold
+    marked: frozenset[int] = frozenset()  # columns whose best entry is set in bold
     lower_is_better: bool = False
 
     def render(self, format: str = "md") -> str:  # noqa: A002 - the option is called --format
@@ -75,17 +74,28 @@ class Table:
                 best |= {(i, column) for i, mean in means if mean == top}
         return best
 
-    def _markdown(self) -> str:
-        best = self._best()
-        lines = [f"### {self.title}", "", _line(self.head), _line(["---"] + ["---:"] * (len(self.head) - 1))]
-        group = ""
+    def _lines(
+        self, line: Callable[[Sequence[str]], str], heading: Callable[[str], str], emphasis: str, bold: str, plus: str
+    ) -> Iterator[str]:
+        """The rows as lines, groups under a heading; `emphasis` and `bold` are patterns with a ``%s``."""
+        best, group = self._best(), ""
         for i, row in enumerate(self.rows):
             if row.group != group:
                 group = row.group
-                lines.append(_line([f"***{group}***", *([""] * len(row.entries))]))
-            cells = [_text(entry) for entry in row.entries]
-            cells = [f"**{cell}**" if (i, column) in best else cell for column, cell in enumerate(cells)]
-            lines.append(_line([f"*{row.name}*" if row.quoted else row.name, *cells]))
+                yield heading(group)
+            cells = [entry.text(plus) if isinstance(entry, Value) else entry or "–" for entry in row.entries]
+            cells = [bold % cell if (i, column) in best else cell for column, cell in enumerate(cells)]
+            yield line([emphasis % row.name if row.quoted else row.name, *cells])
+
+    def _markdown(self) -> str:
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cells) + " |"
+
+        def heading(name: str) -> str:
+            return line([f"***{name}***", *[""] * (len(self.head) - 1)])
+
+        lines = [f"### {self.title}", "", line(self.head), line(["---"] + ["---:"] * (len(self.head) - 1))]
+        lines += self._lines(line, heading, "*%s*", "**%s**", "±")
         return "\n".join([*lines, "", *(f"{note}\n" for note in self.notes)]).rstrip() + "\n"
 
     def _csv(self) -> str:
@@ -105,36 +115,44 @@ class Table:
         return stream.getvalue()
 
     def _latex(self) -> str:
-        best = self._best()
-        lines = [
-            f"% {self.title}",
-            rf"\begin{{tabular}}{{@{{}}l{'c' * (len(self.head) - 1)}@{{}}}}",
-            r"\toprule",
-            " & ".join(_escaped(name) for name in self.head) + r" \\",
-            r"\midrule",
-        ]
-        group = ""
-        for i, row in enumerate(self.rows):
-            if row.group != group:
-                group = row.group
-                lines.append(rf"\multicolumn{{{len(self.head)}}}{{@{{}}l}}{{\emph{{{_escaped(group)}}}}} \\")
-            cells = [_escaped(_text(entry, r"$\pm$")) for entry in row.entries]
-            cells = [rf"\textbf{{{cell}}}" if (i, column) in best else cell for column, cell in enumerate(cells)]
-            name = rf"\emph{{{_escaped(row.name)}}}" if row.quoted else _escaped(row.name)
-            lines.append(" & ".join([name, *cells]) + r" \\")
-        lines += [r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in self.notes)]
+        def line(cells: Sequence[str]) -> str:
+            return " & ".join(_escaped(cell) for cell in cells) + r" \\"
+
+        def heading(name: str) -> str:
+            return rf"\multicolumn{{{len(self.head)}}}{{@{{}}l}}{{\emph{{{_escaped(name)}}}}} \\"
+
+        columns = "c" * (len(self.head) - 1)
+        lines = [f"% {self.title}", rf"\begin{{tabular}}{{@{{}}l{columns}@{{}}}}", r"\toprule", line(self.head)]
+        rows = self._lines(line, heading, r"\emph{%s}", r"\textbf{%s}", r"$\pm$")
+        lines += [r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in self.notes)]
         return "\n".join(lines) + "\n"
-
-
-def _text(entry: Entry, plus_minus: str = "±") -> str:
-    return entry.text(plus_minus) if isinstance(entry, Value) else entry or "–"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 def _escaped(text: str) -> str:
     for sign in "&%#_":
         text = text.replace(sign, rf"\{sign}")
     return text.replace("–", "--").replace("→", r"$\to$")
+
+
+def insert(text: str, page: str | Path) -> None:
+    """Put `text` between the result marks of a page, in place of what is there."""
+    before, after = _around(Path(page).read_text(encoding="utf-8"), BEGIN, END, page)
+    write_whole(Path(page), f"{before}{BEGIN}\n{text.rstrip()}\n{END}{after}".encode())
+
+
+def filled(page: str | Path, parts: Mapping[str, str]) -> str:
+    """The content of a page with each text between the marks ``<!-- name -->`` and ``<!-- end -->``."""
+    content = Path(page).read_text(encoding="utf-8")
+    for name, text in parts.items():
+        begin, end = f"<!-- {name} -->", "<!-- end -->"
+        before, after = _around(content, begin, end, page)
+        content = f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}"
+    return content
+
+
+def _around(content: str, begin: str, end: str, page: str | Path) -> tuple[str, str]:
+    before, mark, rest = content.partition(begin)
+    _, closing, after = rest.partition(end)
+    if not mark or not closing:
+        raise BenchError(f"{page} has no place for results: it needs the lines {begin} and {end}.")
+    return before, after

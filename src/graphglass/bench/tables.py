@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import TypeVar
 
 from graphglass.bench import paper_figures as paper
@@ -43,32 +41,44 @@ def tables(root: str, *, protocol: str | None = None, metric: str = "auroc") -> 
 
 def folder_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The tables of one results folder; most benchmarks have one."""
-    if home := SEVERAL.get(results.purpose.benchmark):
-        module, _, name = home.partition(":")
-        found: list[Table] = getattr(import_module(f"graphglass.bench.{module}"), name)(results, metric)
-        return found
-    return [LAYOUTS[results.purpose.benchmark](results, metric)]
+    layouts: dict[str, Callable[[Results, str], Table]] = {
+        "single": single_table,
+        "scoring": scoring_table,
+        "select-test": selection_table,
+        "transfer": transfer_table,
+        "few-shot": few_shot_table,
+        "text": text_table,
+        "lora": lora_table,
+    }
+    if layout := layouts.get(results.purpose.benchmark):
+        return [layout(results, metric)]
+    # These modules build on this one.
+    from graphglass.bench.group_tables import known_tables, share_tables, suite_tables
+    from graphglass.bench.private_tables import private_tables
+
+    several = {"private": private_tables, "suite": suite_tables, "known": known_tables, "anomaly-share": share_tables}
+    return several[results.purpose.benchmark](results, metric)
 
 
 def single_table(results: Results, metric: str = "auroc") -> Table:
     """One row per method, one column per dataset, the average and the rank (tab:main_results)."""
-    by_method = grouped(results.records(), lambda record: record["method"])
+    by_method = grouped(results.records(), _method)
     methods = in_table_order(by_method)
     values = {m: dataset_values(by_method[m], metric) for m in methods}
     names = [name for name in TWELVE if any(name in row for row in values.values())]
     complete = {m: row for m, row in values.items() if all(name in row for name in names)}
-    ranks = average_ranks({m: {n: _signed(v.mean, metric) for n, v in row.items()} for m, row in complete.items()})
+    sign = -1 if metric in LOWER_IS_BETTER else 1
+    ranks = average_ranks({m: {n: sign * v.mean for n, v in row.items()} for m, row in complete.items()})
     rows = []
     for method in methods:
         row = values[method]
-        mean = Value(summary(v.mean for v in row.values())[0]) if method in complete else None
+        mean = average(row.values()) if method in complete else None
         rank: Entry = Value(ranks[method], digits=2) if method in ranks else None
         rows.append(Row(method, (*(row.get(name) for name in names), mean, rank)))
         published = paper.MAIN_RESULTS.get(("glass" if method == "glass-paper" else method,))
         if published and metric == "auroc" and not results.purpose.flip:  # the paper does not flip
             quoted = [Value(*published[name]) for name in names]
-            average = Value(summary(value.mean for value in quoted)[0])
-            rows.append(Row(f"{method}, paper", (*quoted, average, None), quoted=True))
+            rows.append(Row(f"{method}, paper", (*quoted, average(quoted), None), quoted=True))
     head = ("method", *(SHORT.get(name, name) for name in names), "average", "rank")
     ranked = f"Rank among the {len(ranks)} measured rows with every dataset"
     italics = "; rows in italics quote the paper, whose protocol and model choice differ"
@@ -81,25 +91,22 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
 
 def scoring_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset, one column per scoring rule (tab:scoring)."""
-    return _variants_table(results, metric, lambda record: record["method"], paper.SCORING)
+    return _variants_table(results, metric, _method, paper.SCORING)
 
 
 def selection_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset: the last epoch, and the epoch with the best test AUROC."""
-    table = _variants_table(results, metric, lambda record: record["method"], {}, ("last epoch", "best test epoch"))
+    table = _variants_table(results, metric, _method, {}, ("last epoch", "best test epoch"))
     columns = zip(*(row.entries for row in table.rows), strict=True)
-    means = [summary([entry.mean for entry in column if isinstance(entry, Value)])[0] for column in columns]
     note = "The best test epoch is chosen by the labels of the test set. It is a diagnostic and no result of a method."
-    rows = (*table.rows, Row("average", tuple(Value(mean) for mean in means)))
+    rows = (*table.rows, Row("average", tuple(average(column) for column in columns)))
     return replace(table, rows=rows, notes=(*table.notes, note))
-
-
-ADAPTERS = ("frozen", "warm-up", "tuned")
 
 
 def lora_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset; frozen anchors, warm-up and tuned adapters side by side (tab:lora)."""
-    return _variants_table(results, metric, lambda record: record["cell"]["encoder"], paper.LORA, ADAPTERS)
+    names = ("frozen", "warm-up", "tuned")
+    return _variants_table(results, metric, lambda record: record["cell"]["encoder"], paper.LORA, names)
 
 
 def _variants_table(
@@ -120,47 +127,29 @@ def _variants_table(
     return make_table(results, metric, ("dataset", *columns), rows, [means_note(results)])
 
 
-REGIMES = ("zero-shot", f"{FEW} shots", "matched")
-
-
 def transfer_table(results: Results, metric: str = "auroc") -> Table:
     """One row per source and target: source references, target references, the paper's figures (tab:cross)."""
-    records = results.records()
-    groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
-    rows = []
-    for (method, source, name), own in groups.items():
-        cross, disjoint = paper.TRANSFER.get((source, name)), paper.DISJOINT.get((source, name))
-        quoted: list[Entry] = [None] * 4
-        if metric == "auroc":
-            quoted = [
-                figure_entry(cross, "transfer"), figure_entry(cross, "single"),
-                figure_entry(disjoint, "source-nn"), figure_entry(disjoint, "target-nn"),
-            ]  # fmt: skip
-        measured = [variant_entry(own, variant, metric) for variant in REGIMES]
-        rows.append(Row(f"{method}: {source} → {name}", (*measured, *quoted)))
-    for method in dict.fromkeys(method for method, _, _ in groups):
-        series = [groups[method, *pair] for pair in DISJOINT if (method, *pair) in groups]
+    groups = grouped(results.records(), lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    entries: dict[tuple[str, ...], tuple[Entry, ...]] = {}
+    for (method, *pair), own in groups.items():
+        cross, disjoint = paper.TRANSFER.get(tuple(pair)), paper.DISJOINT.get(tuple(pair))
+        quoted = [
+            figure_entry(cross, "transfer"), figure_entry(cross, "single"),
+            figure_entry(disjoint, "source-nn"), figure_entry(disjoint, "target-nn"),
+        ]  # fmt: skip
+        measured = [variant_entry(own, variant, metric) for variant in ("zero-shot", f"{FEW} shots", "matched")]
+        entries[method, *pair] = (*measured, *(quoted if metric == "auroc" else [None] * 4))
+    rows = [Row(f"{method}: {source} → {name}", row) for (method, source, name), row in entries.items()]
+    for method in dict.fromkeys(method for method, _, _ in entries):
+        series = [entries[method, *pair] for pair in DISJOINT if (method, *pair) in entries]
         if len(series) == len(DISJOINT):
-            rows.append(Row(f"{method}: average of {len(series)} disjoint settings", _averages(series, metric)))
+            means = [average(column) for column in zip(*series, strict=True)]
+            means[3:5] = [None, None]  # the paper's tab:cross has other settings
+            rows.append(Row(f"{method}: average of {len(series)} disjoint settings", tuple(means)))
     head = ("source → target", "zero-shot", "8 target references", "all target references",
             "paper transfer", "paper single", "paper source NN", "paper target NN")  # fmt: skip
     notes = [means_note(results), "The last two columns are the paper's private series, four seeds, fixed epoch."]
     return make_table(results, metric, head, rows, notes)
-
-
-def _averages(series: Sequence[Sequence[Record]], metric: str) -> tuple[Entry, ...]:
-    """The mean of every measured column over the disjoint settings, and the paper's for the same settings."""
-
-    def mean(entries: Sequence[Entry]) -> Entry:
-        values = [entry.mean for entry in entries if isinstance(entry, Value)]
-        return Value(summary(values)[0]) if values else None
-
-    measured = [mean([variant_entry(own, regime, metric) for own in series]) for regime in REGIMES]
-    quoted: list[Entry] = [None] * 4
-    if metric == "auroc":
-        published = paper.DISJOINT.values()
-        quoted[2:] = [mean([figure_entry(row, name) for row in published]) for name in ("source-nn", "target-nn")]
-    return (*measured, *quoted)
 
 
 def few_shot_table(results: Results, metric: str = "auroc") -> Table:
@@ -169,24 +158,14 @@ def few_shot_table(results: Results, metric: str = "auroc") -> Table:
     groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
     rows = []
     for shots in sorted(_variant_names(records), key=_shots_order):
-        entries: list[Entry] = [variant_entry(own, shots, metric) for own in groups.values()]
-        rows.append(Row(shots, tuple(entries)))
+        rows.append(Row(shots, tuple(variant_entry(own, shots, metric) for own in groups.values())))
         published = paper.FEW_SHOT.get((shots,))
         if published and metric == "auroc":
-            rows.append(
-                Row(f"{shots}, paper", tuple(figure_entry(published, name) for _, _, name in groups), quoted=True)
-            )
+            quoted = tuple(figure_entry(published, name) for _, _, name in groups)
+            rows.append(Row(f"{shots}, paper", quoted, quoted=True))
     head = ("k", *(f"{method}: {source} → {SHORT.get(name, name)}" for method, source, name in groups))
-    return make_table(
-        results,
-        metric,
-        head,
-        rows,
-        [
-            means_note(results),
-            "k = all is every target reference; `only` leaves the source references out.",
-        ],
-    )
+    notes = [means_note(results), "k = all is every target reference; `only` leaves the source references out."]
+    return make_table(results, metric, head, rows, notes)
 
 
 def _shots_order(name: str) -> tuple[bool, float]:
@@ -200,7 +179,7 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
     records = results.records()
     encoders = list(dict.fromkeys(record["cell"]["encoder"] for record in records))
     rows = []
-    for title, name, some in _rows_by(records, lambda record: record["method"]):
+    for title, name, some in _rows_by(records, _method):
         own = _by(some, lambda record: record["cell"]["encoder"], metric)
         published = paper.TEXT_ENCODERS[(name,)] if metric == "auroc" else {}
         quoted = [figure_entry(published, column) for column in ("qwen3-0.6b", "qwen3-4b", "qwen3-8b")]
@@ -211,24 +190,6 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
     return make_table(results, metric, head, rows, notes)
 
 
-# Benchmarks with several tables, in modules that build on this one.
-SEVERAL = {
-    "private": "private_tables:private_tables",
-    "suite": "group_tables:suite_tables",
-    "known": "group_tables:known_tables",
-    "anomaly-share": "group_tables:share_tables",
-}
-LAYOUTS: Mapping[str, Callable[[Results, str], Table]] = {
-    "single": single_table,
-    "scoring": scoring_table,
-    "select-test": selection_table,
-    "transfer": transfer_table,
-    "few-shot": few_shot_table,
-    "text": text_table,
-    "lora": lora_table,
-}
-
-
 def make_table(
     results: Results,
     metric: str,
@@ -236,23 +197,42 @@ def make_table(
     rows: Sequence[Row],
     notes: Sequence[str],
     marked: Iterable[int] = (),
+    what: str | None = None,
 ) -> Table:
-    title = f"{results.purpose.benchmark}, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
+    """A table whose title says what was measured; `what` is the name of the benchmark by default."""
     if not rows:
         raise BenchError(f"{results.folder} has no finished cell yet.")
+    title = f"{what or results.purpose.benchmark}, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
     return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 
 
 def means_note(results: Results, *, deviations: bool = True) -> str:
     """What the figures of a table are, with or without deviations beside them, and over how many seeds."""
-    runs = defaultdict(set)
-    for record in results.records():
-        place = tuple(sorted((key, str(value)) for key, value in record["cell"].items() if key != "seed"))
-        runs[record["method"], place].add(record["cell"]["seed"])
-    seeds = sorted({len(found) for found in runs.values()})
     shown = "mean ± sample standard deviation" if deviations else "means"
-    spread = "–".join(map(str, [seeds[0], seeds[-1]] if seeds[0] != seeds[-1] else seeds[:1])) if seeds else "0"
-    return f"Protocol `{results.purpose.title}`; {shown} over {spread} {'seed' if spread == '1' else 'seeds'}."
+    seeds = seeds_of(results.records())
+    return f"Protocol `{results.purpose.title}`; {shown} over {seeds} {'seed' if seeds == '1' else 'seeds'}."
+
+
+def seeds_of(records: Iterable[Record]) -> str:
+    """How many seeds the settings among these records have."""
+
+    def setting(record: Record) -> tuple[tuple[str, str], ...]:
+        named = record["cell"] | {"method": record["method"]}
+        return tuple(sorted((key, str(value)) for key, value in named.items() if key != "seed"))
+
+    return number_range([len(own) for own in grouped(records, setting).values()])
+
+
+def number_range(numbers: Sequence[int]) -> str:
+    """``5`` if all are equal, else ``2–5``."""
+    ends = (min(numbers, default=0), max(numbers, default=0))
+    return "–".join(str(number) for number in dict.fromkeys(ends))
+
+
+def average(entries: Iterable[Entry]) -> Value | None:
+    """The mean of the figures among these entries."""
+    means = [entry.mean for entry in entries if isinstance(entry, Value)]
+    return Value(summary(means)[0]) if means else None
 
 
 def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:
@@ -285,22 +265,18 @@ def _variant_names(records: Sequence[Record]) -> list[str]:
 def _rows_by(records: Sequence[Record], kind: Callable[[Record], str]) -> Iterator[tuple[str, str, list[Record]]]:
     """Title, dataset and records of every row: a row per dataset, and per kind where there are several."""
     kinds = list(dict.fromkeys(kind(record) for record in records))
-    for name, one in itertools.product(_datasets(records), kinds):
-        own = [record for record in records if record["cell"]["dataset"] == name and kind(record) == one]
-        if own:
+    groups = grouped(records, lambda record: (record["cell"]["dataset"], kind(record)))
+    for name, one in itertools.product(TWELVE, kinds):
+        if own := groups.get((name, one)):
             yield (name if len(kinds) == 1 else f"{one}: {name}"), name, own
-
-
-def _datasets(records: Sequence[Record]) -> list[str]:
-    return [name for name in TWELVE if any(record["cell"]["dataset"] == name for record in records)]
 
 
 def figure_entry(row: paper.Figures | None, column: str) -> Entry:
     return Value(*row[column]) if row and column in row else None
 
 
-def _signed(value: float, metric: str) -> float:
-    return -value if metric in LOWER_IS_BETTER else value
+def _method(record: Record) -> str:
+    return str(record["method"])
 
 
 def _measured(record: Record, metric: str) -> float:

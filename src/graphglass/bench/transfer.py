@@ -8,23 +8,23 @@ target normals to the source references, and also uses them in place of the sour
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphglass.bench.cell_work import Job, Outcome, cell_jobs
-from graphglass.bench.datasets import Datasets
+from graphglass.bench.cell_work import Job, Outcome, Plan, cell_jobs
+from graphglass.bench.methods import KERNELS, TRAINING_FREE, factory
 from graphglass.bench.metrics import evaluate
-from graphglass.bench.protocols import Split, Splits, blind
+from graphglass.bench.protocols import Split, blind
 from graphglass.bench.records import Cell
-from graphglass.bench.reference_swap import SourceModel
 from graphglass.bench.source_models import SourceEncoders
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
+from graphglass.graphs import GraphSet, concatenate
 
 # Source pools of the private series; the paper does not name those of tab:cross, so they serve both.
 POOLS: dict[str, tuple[str, ...]] = {
@@ -55,151 +55,163 @@ SHOTS = (0, 1, 4, 8, 16, 32)
 FEW_SHOT_SOURCES = {"MUTAG": "protein", "PROTEINS": "mol", "IMDB-BINARY": "mol"}
 
 
-def transfer_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    methods: Sequence[str],
-    splits: Splits,
-    *,
-    sources: Sequence[str] = tuple(POOLS),
-    encoders: SourceEncoders | None = None,
-) -> list[Job]:
-    """One job per source, method and seed: fitted once, then every target in `names` that the paper pairs with it."""
+def transfer_jobs(plan: Plan, sources: Sequence[str] = tuple(POOLS)) -> list[Job]:
+    """One job per source, method and seed: fitted once, then every target of the plan that the paper pairs with it."""
 
     def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
-        return transfer_cells(datasets, source, method, seed, cells, splits, encoders)
+        start = time.perf_counter()
+        parts = source_references(plan, source, seed)
+        model = SourceModel(method, seed, parts, plan.encoders)
+        seconds = {"fit": time.perf_counter() - start}
+        for cell in cells:
+            start = time.perf_counter()
+            # A target within the pool is kept whole: its own references are part of the source.
+            known = cell["dataset"] in POOLS[source]
+            references, queries, chosen = target(plan, cell, {} if known else parts)
+            variants = {"zero-shot": evaluate(model.zero_shot(queries), chosen.anomalous)}
+            if model.takes_references:
+                few = model.matched(references[:FEW], queries)
+                variants[f"{FEW} shots"] = evaluate(few, chosen.anomalous)
+                variants["matched"] = evaluate(model.matched(references, queries), chosen.anomalous)
+            spent = seconds | {"score": time.perf_counter() - start}
+            yield Outcome(cell, variants["zero-shot"], spent, chosen.counts, chosen.classes, variants)
 
-    return pool_jobs(PAIRS, sources, names, methods, splits.seeds, run)
+    return pool_jobs(plan, PAIRS, sources, run)
 
 
 def pool_jobs(
+    plan: Plan,
     pairs: Sequence[tuple[str, str]],
     sources: Sequence[str],
-    names: Sequence[str],
-    methods: Sequence[str],
-    seeds: Sequence[int],
     run: Callable[[str, str, int, Sequence[Cell]], Iterator[Outcome]],
     settings: Callable[[str], dict[str, Any]] = lambda method: {},
 ) -> list[Job]:
-    """One job per source pool, method and seed, with a cell for every target in `names` that `pairs` has for the pool.
+    """One job per source pool, method and seed, with a cell for every target of the plan that `pairs` has for the pool.
 
     `settings` says what the records of a method depend on besides the method's own settings.
     """
     jobs = []
-    for source, method, seed in product(sources, methods, seeds):
-        targets = [target for origin, target in pairs if origin == source and target in names]
-        cells: tuple[Cell, ...] = tuple({"source": source, "dataset": t, "seed": seed} for t in targets)
+    for source, method, seed in product(sources, plan.methods, plan.splits.seeds):
+        targets = [name for origin, name in pairs if origin == source and name in plan.names]
+        cells: tuple[Cell, ...] = tuple({"source": source, "dataset": name, "seed": seed} for name in targets)
         needed = tuple(dict.fromkeys([*POOLS[source], *targets]))
         if cells:
             jobs.append(Job(method, cells, needed, partial(run, source, method, seed), settings(method)))
     return jobs
 
 
-def transfer_cells(
-    datasets: Datasets,
-    source: str,
-    method: str,
-    seed: int,
-    cells: Sequence[Cell],
-    splits: Splits,
-    encoders: SourceEncoders | None = None,
-) -> Iterator[Outcome]:
-    """Fit on one source pool and evaluate the targets of `cells`."""
-    start = time.perf_counter()
-    parts = source_references(datasets, source, splits, seed)
-    model = SourceModel(method, seed, parts, encoders)
-    seconds = {"fit": time.perf_counter() - start}
-    for cell in cells:
-        start = time.perf_counter()
-        name = str(cell["dataset"])
-        graphs = datasets.get(name)
-        chosen = target_split(graphs, parts, splits, seed, known=name in POOLS[source])
-        references, queries = blind(graphs, chosen.references), blind(graphs, chosen.test)
-        variants = {"zero-shot": evaluate(model.zero_shot(queries), chosen.anomalous)}
-        if model.takes_references:
-            few = model.matched(references[:FEW], queries)
-            variants[f"{FEW} shots"] = evaluate(few, chosen.anomalous)
-            variants["matched"] = evaluate(model.matched(references, queries), chosen.anomalous)
-        spent = seconds | {"score": time.perf_counter() - start}
-        yield Outcome(cell, variants["zero-shot"], spent, chosen.counts, chosen.classes, variants)
+def few_shot_jobs(plan: Plan) -> list[Job]:
+    """One job per target, method and seed; k = 0, 1, 4, 8, 16, 32 and all target normals are measured in it.
 
-
-def few_shot_jobs(
-    datasets: Datasets,
-    names: Sequence[str],
-    methods: Sequence[str],
-    splits: Splits,
-    *,
-    encoders: SourceEncoders | None = None,
-) -> list[Job]:
-    """One job per target, method and seed; every number of shots is measured in it."""
-    for name in names:
+    The shots are nested prefixes of one seeded order. Each is added to the source references, and also used without
+    them (``only``).
+    """
+    for name in plan.names:
         if name not in FEW_SHOT_SOURCES:
             raise BenchError(f"tab:fewshot has the targets {', '.join(FEW_SHOT_SOURCES)}; found {name!r}.")
 
     def measure(method: str, cell: Cell) -> Outcome:
-        return few_shot_cell(datasets, method, cell, splits, encoders)
+        start = time.perf_counter()
+        sources = source_references(plan, str(cell["source"]), int(cell["seed"]))
+        model = SourceModel(method, int(cell["seed"]), sources, plan.encoders)
+        middle = time.perf_counter()
+        if not model.takes_references:
+            raise BenchError(f"Method {method!r} cannot take further references without training.")
+        references, queries, chosen = target(plan, cell, sources)
+        variants = {"0": evaluate(model.zero_shot(queries), chosen.anomalous)}
+        alone, added = {}, 0
+        for shots in [*SHOTS[1:], len(references)]:
+            label = "all" if shots == len(references) else str(shots)
+            if shots > len(references) or label in variants:
+                continue
+            scores = model.extended(references[added:shots], queries)
+            variants[label], added = evaluate(scores, chosen.anomalous), shots
+            alone[f"{label} only"] = evaluate(model.matched(references[:shots], queries), chosen.anomalous)
+        seconds = {"fit": middle - start, "score": time.perf_counter() - middle}
+        return Outcome(cell, variants["all"], seconds, chosen.counts, chosen.classes, variants | alone)
 
     jobs = []
-    for name in names:
+    for name in plan.names:
         source = FEW_SHOT_SOURCES[name]
-        for job in cell_jobs(methods, measure, dataset=(name,), source=(source,), seed=splits.seeds):
+        for job in cell_jobs(replace(plan, names=[name]), measure, source=[source]):
             jobs.append(replace(job, datasets=(*POOLS[source], name)))
     return jobs
 
 
-def few_shot_cell(
-    datasets: Datasets, method: str, cell: Cell, splits: Splits, encoders: SourceEncoders | None = None
-) -> Outcome:
-    """Scores at k = 0, 1, 4, 8, 16, 32 and all target normals: nested prefixes of one seeded order.
-
-    Each prefix is added to the source references, and also used without them (``only``).
-    """
-    seed, name = int(cell["seed"]), str(cell["dataset"])
-    start = time.perf_counter()
-    sources = source_references(datasets, str(cell["source"]), splits, seed)
-    model = SourceModel(method, seed, sources, encoders)
-    middle = time.perf_counter()
-    if not model.takes_references:
-        raise BenchError(f"Method {method!r} cannot take further references without training.")
-    graphs = datasets.get(name)
-    chosen = target_split(graphs, sources, splits, seed)
-    references, queries = blind(graphs, chosen.references), blind(graphs, chosen.test)
-    variants = {"0": evaluate(model.zero_shot(queries), chosen.anomalous)}
-    alone, added = {}, 0
-    for shots in [*SHOTS[1:], len(references)]:
-        label = "all" if shots == len(references) else str(shots)
-        if shots > len(references) or label in variants:
-            continue
-        scores = model.extended(references[added:shots], queries)
-        variants[label], added = evaluate(scores, chosen.anomalous), shots
-        alone[f"{label} only"] = evaluate(model.matched(references[:shots], queries), chosen.anomalous)
-    seconds = {"fit": middle - start, "score": time.perf_counter() - middle}
-    return Outcome(cell, variants["all"], seconds, chosen.counts, chosen.classes, variants | alone)
-
-
-def source_references(datasets: Datasets, source: str, splits: Splits, seed: int) -> dict[str, GraphSet]:
+def source_references(plan: Plan, source: str, seed: int) -> dict[str, GraphSet]:
     """The normal references of every dataset of a source pool, blinded."""
-    pool = {name: datasets.get(name) for name in POOLS[source]}
-    return {name: blind(graphs, splits.of(graphs, seed).references) for name, graphs in pool.items()}
+    pool = {name: plan.datasets.get(name) for name in POOLS[source]}
+    return {name: blind(graphs, plan.splits.of(graphs, seed).references) for name, graphs in pool.items()}
 
 
-def target_split(
-    graphs: GraphSet, sources: dict[str, GraphSet], splits: Splits, seed: int, *, known: bool = False
-) -> Split:
-    """The target's split without records that a source holds exactly, labels and attributes included.
+def target(plan: Plan, cell: Cell, sources: Mapping[str, GraphSet]) -> tuple[GraphSet, GraphSet, Split]:
+    """References and queries of a target, blinded, and its split.
 
-    A target within the source pool (`known`) is kept whole: its own references are part of the source.
+    Records that a source holds exactly, labels and attributes included, are left out.
     """
-    parts = splits.of(graphs, seed)
-    if known:
-        return parts
+    graphs, parts = plan.task(cell)
     seen = {digest for part in sources.values() for digest in part.content_hashes()}
     fresh = np.array([digest not in seen for digest in graphs.content_hashes()])
     kept = fresh[parts.test]
-    return replace(
+    parts = replace(
         parts,
         references=parts.references[fresh[parts.references]],
         test=parts.test[kept],
         anomalous=parts.anomalous[kept],
     )
+    return blind(graphs, parts.references), blind(graphs, parts.test), parts
+
+
+class SourceModel:
+    """A method fitted on the normal graphs of source datasets, which can be given other references.
+
+    GLASS keeps its encoders and swaps references. A training-free or kernel method has nothing to keep: new references
+    are a new fit. Across domains labels and attributes mean different things, so these methods then compare structure
+    alone; GLASS decides for itself what it reads (:meth:`graphglass.GLASS.for_any_domain`).
+    """
+
+    def __init__(
+        self, method: str, seed: int, sources: Mapping[str, GraphSet], encoders: SourceEncoders | None = None
+    ) -> None:
+        self._method, self._seed = method, seed
+        self._pool = concatenate([_named(name, part.structure_only()) for name, part in sources.items()])
+        detector: Any = factory(method)(seed)
+        self._swaps = hasattr(detector, "with_references")
+        if not self._swaps:
+            self._detector: Any = detector.fit(self._pool)
+        else:
+            self._detector = detector.fit(dict(sources)) if encoders is None else encoders.fit(detector, sources)
+
+    @property
+    def takes_references(self) -> bool:
+        """Whether references can be exchanged without training."""
+        return self._swaps or self._method in TRAINING_FREE + KERNELS
+
+    def zero_shot(self, queries: GraphSet) -> NDArray[np.float64]:
+        """Scores against the source references."""
+        return _scores(self._detector, queries if self._swaps else queries.structure_only())
+
+    def matched(self, references: GraphSet, queries: GraphSet) -> NDArray[np.float64]:
+        """Scores against target references alone."""
+        return _scores(self._detector.with_references(references) if self._swaps else self._fresh(references), queries)
+
+    def extended(self, shots: GraphSet, queries: GraphSet) -> NDArray[np.float64]:
+        """Scores against the source references and all `shots` so far: trusted target normals not added before."""
+        named = _named("shot", shots)
+        if self._swaps:
+            self._detector.add_references(named)
+            return self.zero_shot(queries)
+        self._pool = concatenate([self._pool, named.structure_only()])
+        return _scores(self._fresh(self._pool), queries.structure_only())
+
+    def _fresh(self, references: GraphSet) -> Any:
+        return factory(self._method)(self._seed).fit(references)
+
+
+def _scores(detector: Any, queries: GraphSet) -> NDArray[np.float64]:
+    scores: NDArray[np.float64] = detector.decision_function(queries)
+    return scores
+
+
+def _named(prefix: str, graphs: GraphSet) -> GraphSet:
+    return replace(graphs, ids=tuple(f"{prefix}/{identifier}" for identifier in graphs.ids))

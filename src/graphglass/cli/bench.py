@@ -1,7 +1,7 @@
 """`glass bench`: run the benchmark, render its tables and figures."""
 
 # Annotations are evaluated here: the fields of Run become options of every command that runs cells.
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ from graphglass.errors import BenchError
 
 if TYPE_CHECKING:
     from graphglass.bench.cell_work import Job
+    from graphglass.bench.source_models import SourceEncoders
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -54,19 +55,25 @@ class Run:
         flip: bool = False,
         suite: bool = False,
         in_memory: int = 1,
+        methods: Sequence[str] = (),
+        encoders: "SourceEncoders | None" = None,
         **options: Any,
     ) -> None:
         """Run the jobs without a record over the datasets asked for, or else ``names``; print how many ran."""
         from contextlib import nullcontext
 
+        from graphglass.bench.cell_work import Plan
         from graphglass.bench.datasets import Datasets, dataset_names
+        from graphglass.bench.protocols import Splits
         from graphglass.bench.records import Purpose, Results
         from graphglass.bench.runner import run_jobs
         from graphglass.cluster.connection import connect
 
         data = Datasets(self.data_root, in_memory)
         chosen = dataset_names(listed(self.datasets) if self.datasets else names, suite=suite)
-        made = jobs(data, chosen, **options)
+        # The suite has splits of its own, of which the seeds alone are chosen here.
+        splits = Splits("minority" if suite else protocol, seed_numbers(self.seeds), flip)
+        made = jobs(Plan(data, chosen, methods, splits, encoders), **options)
         with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
             results = Results.create(self.output, Purpose(benchmark, protocol, flip))
             run = run_jobs(made, results, data, threads=self.threads, client=client, progress=not self.quiet)
@@ -85,9 +92,6 @@ class SplitRun(Run):
         self, benchmark: str, jobs: "Callable[..., list[Job]]", names: Iterable[str] | None = None, **options: Any
     ) -> None:
         """As :meth:`run`, under the protocol, seeds and direction of the options."""
-        from graphglass.bench.protocols import Splits
-
-        options["splits"] = Splits(self.protocol, seed_numbers(self.seeds), self.flip)
         self.run(benchmark, jobs, names, protocol=self.protocol, flip=self.flip, **options)
 
 
@@ -245,8 +249,7 @@ def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl
     """Every class a task, both directions: the twelve datasets and the development suite of DATA_ROOT/suite."""
     from graphglass.bench.suite import suite_jobs
 
-    seeds = seed_numbers(run.seeds)
-    run.run("suite", suite_jobs, protocol="every-class", suite=True, methods=_methods(methods), seeds=seeds)
+    run.run("suite", suite_jobs, protocol="every-class", suite=True, methods=_methods(methods))
 
 
 @app.command()
@@ -260,15 +263,14 @@ def known(
     """Add 0 to 100 known anomalies to the references, both directions, beside classifiers on the same labels."""
     from graphglass.bench.known import known_jobs
 
-    options: dict[str, Any] = {"methods": _methods(methods), "seeds": seed_numbers(run.seeds), "limit": limit}
-    run.run("known", known_jobs, protocol="minority", suite=True, **options)
+    run.run("known", known_jobs, protocol="minority", suite=True, methods=_methods(methods), limit=limit)
 
 
 @app.command("anomaly-share")
 @takes("run", SplitRun)
 def anomaly_share(methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", *, run: SplitRun) -> None:
     """Test sets with 5, 10, 20, 50 and 75% anomalies: which methods depend on the share."""
-    from graphglass.bench.anomaly_share import share_jobs
+    from graphglass.bench.single import share_jobs
 
     run.cells("anomaly-share", share_jobs, methods=_methods(methods))
 
@@ -286,8 +288,9 @@ def table(
 ) -> None:
     """Render the records as tables, the paper's figures beside ours; name records that are out of date."""
     from graphglass.bench.fingerprint import stale_note
-    from graphglass.bench.overview import insert, short_tables
+    from graphglass.bench.group_tables import short_tables
     from graphglass.bench.records import result_folders
+    from graphglass.bench.table_model import insert
     from graphglass.bench.tables import tables
 
     if summary:

@@ -28,9 +28,8 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
         return next((value for value in given if isinstance(value, str)), None)
 
     def record(graph: Any, position: int, identifier: str) -> Record:
-        if any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__):
-            return _events(graph, position, identifier)
-        return _data(graph, position, identifier, options)
+        temporal = any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__)
+        return (_events if temporal else _data)(graph, position, identifier)
 
     return read_each(_single(graphs), name, record, options)
 
@@ -45,15 +44,13 @@ def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
             position += 1
 
 
-def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
+def _data(graph: Any, position: int, name: str) -> Record:
     if not hasattr(graph, "edge_index") or hasattr(graph, "node_types"):
         raise GraphError(f"expected torch_geometric Data with one kind of node, found {type(graph).__name__}")
     edges = np.zeros((2, 0), np.int64) if graph.edge_index is None else _array(graph.edge_index)
     if edges.ndim != 2 or edges.shape[0] != 2 or not np.issubdtype(edges.dtype, np.integer):
         raise GraphError(f"edge_index must be whole numbers of shape (2, edges), found {edges.dtype} {edges.shape}")
     nodes = _node_count(graph, edges)
-    if excess := options.limits.graph_excess(nodes, edges.shape[1]):
-        raise GraphError(excess)
     attributes = _rows(graph, "x", nodes)
     width = 0 if attributes is None else attributes.shape[1]
     labels, numbers, columns = _edge_data(graph, edges.shape[1])

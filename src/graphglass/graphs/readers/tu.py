@@ -6,7 +6,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -149,7 +149,7 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
         edge_graph=ends,
         sources=edges[:, 0],
         targets=edges[:, 1],
-        inside=inside,
+        inside=True,
         labels=labels,
         node_labels=None if node_labels is None else node_labels[:, 0],
         attributes=attributes,
@@ -160,16 +160,16 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
         if edge_attributes is None
         else tuple(f"value_{i}" for i in range(edge_attributes.shape[1])),
         directed=bool(options.directed),
+        code_names=_code_names(files),
     )
     for graph in np.flatnonzero(counts == 0).tolist():
-        reason = f"no node of {name}_graph_indicator.txt belongs to it, the graph is empty"
-        flat.fault(graph, graph + 1, reason)
+        flat.fault(graph, f"no node of {name}_graph_indicator.txt belongs to it, the graph is empty")
     for edge in np.flatnonzero(~inside).tolist():
         pair = int(ends[edge]), int(graph_of[edges[edge, 1]])
         joined = f"joins {flat.ids[pair[0]]} to {flat.ids[pair[1]]}"
         for graph in pair:
-            flat.fault(graph, edge + 1, f"{name}_A.txt line {edge + 1} {joined}; edges must stay inside a graph")
-    return replace(flat.build(options), code_names=_code_names(files))
+            flat.fault(graph, f"{name}_A.txt line {edge + 1} {joined}; edges must stay inside a graph", edge + 1)
+    return flat.build(options)
 
 
 def _code_names(files: TuFiles) -> dict[str, dict[int, str]]:
