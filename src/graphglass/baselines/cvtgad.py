@@ -102,15 +102,15 @@ class CVTGADNetwork(Network):
     attended: Tensor
     statistics: Tensor
 
-    def __init__(
-        self, widths: tuple[int, int], hidden: int, layers: int, balance: float, temperature: float, kept: int
-    ) -> None:
+    def __init__(self, schema: InputSchema, settings: CVTGAD) -> None:
         super().__init__()
+        widths = schema.width, schema.structure_width
+        hidden, layers = settings.hidden, settings.layers
         self.encoders = nn.ModuleList(GIN(width, hidden, layers) for width in widths)
         self.node_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.graph_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.node_attention, self.graph_attention = CrossView(hidden), CrossView(hidden)
-        self.balance, self.temperature, self.kept = balance, temperature, kept
+        self.balance, self.temperature, self.kept = settings.balance, settings.temperature, settings.references
         self.register_buffer("references", torch.zeros(2, 0, hidden))  # graph views before attention
         self.register_buffer("attended", torch.zeros(2, 0, hidden))  # and after it
         self.register_buffer("statistics", torch.tensor([[0.0, 1.0], [0.0, 1.0]]))
@@ -211,6 +211,7 @@ class CVTGAD(DeepDetector):
     graph-level anomaly detection. ECML PKDD 2023.
     """
 
+    network = CVTGADNetwork
     unlabelled = "constant"
     walks = 16
 
@@ -220,10 +221,6 @@ class CVTGAD(DeepDetector):
     temperature: float = 0.2
     references: int = 512
     epochs: int = 400
-
-    def network(self, schema: InputSchema) -> CVTGADNetwork:
-        widths = schema.width, schema.structure_width
-        return CVTGADNetwork(widths, self.hidden, self.layers, self.balance, self.temperature, self.references)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -85,17 +85,16 @@ class SIGNETNetwork(Network):
     dual_views: Tensor
     statistics: Tensor
 
-    def __init__(
-        self, width: int, hidden: int, layers: int, extractor: int, temperature: float, references: int
-    ) -> None:
+    def __init__(self, schema: InputSchema, settings: SIGNET) -> None:
         super().__init__()
+        width, hidden, layers = schema.width, settings.hidden, settings.layers
         joint = hidden * layers
-        self.extractor = GIN(width, extractor, layers)
-        self.importance = nn.Linear(extractor, 1)
+        self.extractor = GIN(width, settings.extractor, layers)
+        self.importance = nn.Linear(settings.extractor, 1)
         self.encoder = GIN(width, hidden, layers)
         self.dual = nn.ModuleList(nn.Linear(width if i == 0 else hidden, hidden) for i in range(layers))
         self.heads = nn.ModuleList(mlp(joint, joint, joint) for _ in range(2))
-        self.temperature, self.references = temperature, references
+        self.temperature, self.references = settings.temperature, settings.references
         self.register_buffer("graph_views", torch.zeros(0, joint))
         self.register_buffer("dual_views", torch.zeros(0, joint))
         self.register_buffer("statistics", torch.tensor([0.0, 1.0]))
@@ -169,6 +168,7 @@ class SIGNET(DeepDetector):
     NeurIPS 2023.
     """
 
+    network = SIGNETNetwork
     unlabelled = "constant"
 
     hidden: int = 16
@@ -177,9 +177,6 @@ class SIGNET(DeepDetector):
     temperature: float = 0.2
     references: int = 512
     epochs: int = 1000
-
-    def network(self, schema: InputSchema) -> SIGNETNetwork:
-        return SIGNETNetwork(schema.width, self.hidden, self.layers, self.extractor, self.temperature, self.references)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
