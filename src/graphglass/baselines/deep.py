@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from graphglass.baselines.node_inputs import InputSchema, graph_batch
 from graphglass.embedding.network.graph_batch import GraphBatch
-from graphglass.embedding.training.origin import training_origin
+from graphglass.embedding.training.config import training_origin
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.storage.load import load_artifact

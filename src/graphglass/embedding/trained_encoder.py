@@ -17,9 +17,8 @@ from graphglass.embedding.network.encoder import GraphEncoder
 from graphglass.embedding.network.features import graph_inputs
 from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.embedding.network.schema import FeatureSchema
-from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.history import TrainingHistory
-from graphglass.embedding.training.origin import training_origin
+from graphglass.embedding.training.checkpoint import TrainingHistory
+from graphglass.embedding.training.config import TrainingConfig, training_origin
 from graphglass.errors import ArtifactError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from graphglass.embedding.network.projections import unit_rows
+from graphglass.embedding.network.encoder import unit_rows
 
 _CLUSTERING_ROUNDS = 20
 
