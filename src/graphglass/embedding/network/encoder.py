@@ -33,15 +33,8 @@ class Canonicalisation(nn.Module):
 class GraphEncoder(nn.Module):
     """The trained graph side: canonical features, GIN, readout with spectral sketch, one head per slice.
 
-    Parameters
-    ----------
-    input_width : int
-        Public feature columns (128, or 256 with two normalisations side by side).
-    slices : sequence of int
-        Dimensions of the text slices to project on.
-    hidden : int, default 128
-        Width H of every layer; the graph code has 2 H + 11 entries.
-    layers : int, default 3
+    There are 128 public feature columns, or 256 with two normalisations side by side. With H the width of every hidden
+    layer the graph code has 2 H + 11 entries.
     """
 
     def __init__(self, input_width: int, slices: Sequence[int], *, hidden: int = 128, layers: int = 3) -> None:
