@@ -20,16 +20,11 @@ SAMPLED_NODES = 32  # per graph and training step, anchors and negatives alike
 
 
 def node_contrast(one: Tensor, two: Tensor, real: Tensor, sizes: Tensor, temperature: float) -> Tensor:
-    r"""InfoNCE whose negatives are the other nodes of the same graph, averaged over nodes, (graphs,).
+    """InfoNCE whose negatives are the other nodes of the same graph, averaged over nodes, (graphs,).
 
-    Parameters
-    ----------
-    one, two : (graphs, places, width)
-        The two views of the nodes, padded.
-    real : bool (graphs, places)
-    sizes : (graphs,)
-        Nodes of each graph. Where fewer fill the places, the sum over negatives is scaled up to all of them. A
-        graph of one node has no negatives and error 0.
+    The two views of the nodes are padded, (graphs, places, width), and `real`, (graphs, places), says where a node is.
+    Where fewer nodes than the `sizes` of the graphs fill the places, the sum over negatives is scaled up to all of
+    them. A graph of one node has no negatives and error 0.
     """
     similarity = F.normalize(one, dim=2) @ F.normalize(two, dim=2).transpose(1, 2) / temperature
     own = similarity.diagonal(dim1=1, dim2=2)

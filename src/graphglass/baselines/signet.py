@@ -19,22 +19,12 @@ from graphglass.embedding.network.graph_batch import GraphBatch, csr
 
 @dataclass(frozen=True)
 class DualHypergraph:
-    """Edges become nodes and nodes become hyperedges.
+    """Edges become nodes and nodes become hyperedges."""
 
-    Attributes
-    ----------
-    tails, heads : int64 (edges,)
-        The two end nodes of each undirected edge.
-    incidence : sparse (nodes, edges)
-        Row v averages over the edges at node v.
-    owners : int64 (edges,)
-        The graph of each edge.
-    """
-
-    tails: Tensor
+    tails: Tensor  # the two end nodes of each undirected edge, (edges,)
     heads: Tensor
-    incidence: Tensor
-    owners: Tensor
+    incidence: Tensor  # sparse (nodes, edges); row v averages over the edges at node v
+    owners: Tensor  # the graph of each edge, (edges,)
 
     @classmethod
     def of(cls, batch: GraphBatch) -> DualHypergraph:
