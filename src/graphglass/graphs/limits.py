@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from graphglass.errors import LimitError, ParameterError
+from graphglass.errors import GraphError, LimitError, ParameterError
 
 _SMALL = 64 << 20  # a file that unpacks to less cannot exhaust memory, whatever its ratio
 
@@ -83,14 +83,44 @@ class Limits:
 
     def graph_excess(self, nodes: int, edges: int) -> str | None:
         """Why one graph is too large, or None."""
-        for name, found, noun in (
-            ("max_nodes_per_graph", nodes, "nodes"),
-            ("max_edges_per_graph", edges, "edges"),
-        ):
-            bound = getattr(self, name)
+        for noun, found in (("nodes", nodes), ("edges", edges)):
+            bound = getattr(self, f"max_{noun}_per_graph")
             if found > bound:
-                return f"{found:,} {noun}, the limit {name} is {bound:,}"
+                return f"{found:,} {noun}, the limit max_{noun}_per_graph is {bound:,}"
         return None
 
 
 DEFAULT_LIMITS = Limits()
+
+
+class Admission:
+    """Admits the graphs of one input while their ids differ and their sizes are within the limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._places: dict[str, int] = {}
+        self._nodes = self._edges = self._bare = 0
+
+    def admit(self, name: str, position: int, nodes: int, edges: int, *, described: bool) -> None:
+        """Count one graph; GraphError refuses it, LimitError the whole input.
+
+        Nodes that are neither described nor joined take no bytes of the input, so their number needs a bound of its
+        own.
+        """
+        if nodes < 1:
+            raise GraphError("the graph has no nodes")
+        if name in self._places:
+            raise GraphError(f"the id occurs already at {self._places[name]}")
+        if excess := self.limits.graph_excess(nodes, edges):
+            raise GraphError(excess)
+        bare = 0 if described else max(nodes - 2 * edges, 0)
+        if self._bare + bare > self.limits.max_bare_nodes:
+            raise GraphError(
+                f"{nodes:,} nodes are declared, nearly all without an edge or a label; the limit max_bare_nodes of "
+                f"the whole input is {self.limits.max_bare_nodes:,}"
+            )
+        self._places[name] = position
+        self._bare, self._nodes, self._edges = self._bare + bare, self._nodes + nodes, self._edges + edges
+        self.limits.check("max_graphs", len(self._places), "Graphs of the input")
+        self.limits.check("max_nodes", self._nodes, "Nodes of the input")
+        self.limits.check("max_edges", self._edges, "Edges of the input")

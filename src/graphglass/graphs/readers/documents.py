@@ -11,7 +11,7 @@ from graphglass.errors import FormatError, GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.properties import property_record
-from graphglass.graphs.readers.record import Record, RecordSet
+from graphglass.graphs.readers.record import RecordSet
 from graphglass.graphs.readers.text_source import read_bytes
 
 
@@ -35,14 +35,7 @@ def read_documents(
 ) -> GraphSet:
     """Graphs of a document, or of every document in a folder; a graph without an id is called by its file.
 
-    Parameters
-    ----------
-    path : Path
-    suffix : str
-        Of the documents in a folder.
-    parse : callable
-        Makes the graphs of (file name, content).
-    options : ReadOptions
+    `suffix` is that of the documents in a folder, and `parse` makes the graphs of (file name, content).
     """
     paths = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
     records = RecordSet(options)
@@ -58,18 +51,12 @@ def read_documents(
             stem = one.name.split(".")[0]
             name = graph.id if graph.id and len(paths) == 1 else stem if len(graphs) == 1 else f"{stem}-{number}"
             try:
-                records.add(_record(graph, name, options))
+                if graph.fault:
+                    raise GraphError(graph.fault)
+                records.add(property_record(
+                    graph.line, name, graph.nodes, graph.node_data, graph.edges, graph.edge_data, options,
+                    facts=graph.data, directed=graph.directed,
+                ))  # fmt: skip
             except GraphError as error:
                 options.log.add(graph.line, name, str(error))
     return records.build()
-
-
-def _record(graph: DocumentGraph, name: str, options: ReadOptions) -> Record:
-    if graph.fault:
-        raise GraphError(graph.fault)
-    if excess := options.limits.graph_excess(len(graph.nodes), len(graph.edges)):
-        raise GraphError(excess)
-    return property_record(
-        graph.line, name, graph.nodes, graph.node_data, graph.edges, graph.edge_data, options,
-        facts=graph.data, directed=graph.directed,
-    )  # fmt: skip

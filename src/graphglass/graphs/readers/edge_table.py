@@ -77,16 +77,20 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     if nodes is not None:
         nodes = _take_graph_columns(flat, nodes, node_graph, options)
     flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, "edge", options)
-    _note_faults(flat, places, complete, edge_rows)
+    for edge in np.flatnonzero(~complete):
+        flat.fault(edge_graph[edge], "an edge has no source or no target", edge_rows[edge])
+    for edge in np.flatnonzero((places[0] < 0) | (places[1] < 0)):
+        flat.fault(edge_graph[edge], "an edge names a node that the node table does not list", edge_rows[edge])
+    flat.inside = True
     flat.node_names = _names(values, stored % span, counts)
     if options.edge_label in edges.column_names:
         flat.edge_labels = _label_column(edges, options.edge_label, flat.label_names)
     if nodes is not None:
         for row in np.flatnonzero(~given[0]):
-            flat.fault(node_graph[row], node_rows[row], "a row of the node table has no node")
+            flat.fault(node_graph[row], "a row of the node table has no node", node_rows[row])
         for place in _repeats(stored):
             row = order[place]
-            flat.fault(node_graph[row], node_rows[row], f"node {values[keys[0][row]]} occurs twice in the node table")
+            flat.fault(node_graph[row], f"node {values[keys[0][row]]} occurs twice in the node table", node_rows[row])
         _node_columns(flat, nodes.take(pa.array(order)), counts, options)
     built = flat.build(options)
     if not stated and built.removed[:, 2].any():
@@ -196,13 +200,6 @@ def _repeats(stored: Codes) -> Codes:
     again = np.ones(len(stored), bool)
     again[first] = False
     return np.flatnonzero(again)
-
-
-def _note_faults(flat: FlatGraphs, places: list[Codes], complete: NDArray[np.bool_], rows: Codes) -> None:
-    for edge in np.flatnonzero(~complete):
-        flat.fault(flat.edge_graph[edge], rows[edge], "an edge has no source or no target")
-    for edge in np.flatnonzero((places[0] < 0) | (places[1] < 0)):
-        flat.fault(flat.edge_graph[edge], rows[edge], "an edge names a node that the node table does not list")
 
 
 def _names(values: NDArray[Any], keys: Codes, counts: Codes) -> NDArray[np.str_] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,13 @@ from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.selection import offsets
 from graphglass.wording import setting
 
+_ROWS = {
+    "ids": "graph", "positions": "graph", "counts": "graph", "labels": "graph", "listed_once": "graph",
+    "node_labels": "node", "attributes": "node", "node_names": "node",
+    "atom_environments": "node", "atom_contributions": "node",
+    "edge_graph": "edge", "sources": "edge", "targets": "edge", "edge_labels": "edge", "edge_attributes": "edge",
+}  # fmt: skip
+
 
 @dataclass
 class FlatGraphs:
@@ -27,14 +35,12 @@ class FlatGraphs:
         Where each graph is found in the input, for its reject.
     edge_graph, sources, targets : int (edges,)
         The graph of each edge, and its end nodes as rows over the whole set.
-    attributes : float (nodes, width) or None
-        NaN marks a value the input does not give.
-    edge_attributes : float (edges, width) or None
-        As `attributes`; a missing ``count`` is 1.
+    attributes, edge_attributes : float (nodes or edges, width) or None
+        NaN marks a value the input does not give; a missing ``count`` of an edge is 1.
     faults : dict
-        Graph index -> (position, reason) found before.
-    inside : bool (edges,) or None
-        Which edges stay inside their graph, if that is known already.
+        Graph index -> (position, reason); these graphs are left out.
+    inside : bool
+        Whether all edges of graphs without a fault are known to stay inside their graph.
     directed : bool
         Whether the set becomes a directed one.
     listed_once : bool (graphs,) or None
@@ -57,40 +63,43 @@ class FlatGraphs:
     edge_attribute_names: tuple[str, ...] = ()
     node_names: NDArray[np.str_] | None = None
     label_names: dict[int, str] = field(default_factory=dict)
+    code_names: dict[str, dict[int, str]] = field(default_factory=dict)
     faults: dict[int, tuple[int, str]] = field(default_factory=dict)
-    inside: NDArray[np.bool_] | None = None
+    inside: bool = False
     directed: bool = False
     listed_once: NDArray[np.bool_] | None = None
     columns: dict[str, list[Any]] = field(default_factory=dict)
     atom_environments: NDArray[np.int64] | None = None
     atom_contributions: NDArray[np.float64] | None = None
 
+    def fault(self, graph: int, reason: str, position: int | None = None) -> None:
+        """Note what is wrong with a graph; the first finding stays."""
+        self.faults.setdefault(int(graph), (int(self.positions[graph] if position is None else position), reason))
+
     def build(self, options: ReadOptions) -> GraphSet:
         """Leave out what is at fault, and put the rest into the canonical form."""
-        limits = options.limits
-        limits.check("max_graphs", len(self.ids), "Graphs of the input")
-        limits.check("max_nodes", int(self.counts.sum()), "Nodes of the input")
-        limits.check("max_edges", len(self.sources), "Edges of the input")
-        limits.check("max_attributes", len(self.attribute_names), "Attributes per node")
-        limits.check("max_attributes", len(self.edge_attribute_names), "Attributes per edge")
+        for bound, found, what in (
+            ("max_graphs", len(self.ids), "Graphs of the input"),
+            ("max_nodes", int(self.counts.sum()), "Nodes of the input"),
+            ("max_edges", len(self.sources), "Edges of the input"),
+            ("max_attributes", len(self.attribute_names), "Attributes per node"),
+            ("max_attributes", len(self.edge_attribute_names), "Attributes per edge"),
+        ):
+            options.limits.check(bound, found, what)
         self._check_sizes(options)
-        inside = self._edges_inside() if self.inside is None else self.inside
-        node_graph = np.repeat(np.arange(len(self.ids)), self.counts)
-        attributes = self._checked(self.attributes, self.attribute_names, node_graph, "node", options.fill)
-        numbers = self._checked(self.edge_attributes, self.edge_attribute_names, self.edge_graph, "edge", options.fill)
+        if not self.inside:
+            self._check_edges()
+        attributes = self._checked("node", self.attributes, self.attribute_names, options)
+        edge_attributes = self._checked("edge", self.edge_attributes, self.edge_attribute_names, options)
         for graph, (position, reason) in sorted(self.faults.items(), key=lambda item: item[1][0]):
             options.log.add(position, self.ids[graph], reason)
-        filled = self.counts > 0
-        if not filled.any():
-            return concatenate([])
-        sources, targets, codes = self.sources, self.targets, self.edge_labels
-        edge_graph = self.edge_graph
-        if not inside.all():
-            sources, targets, edge_graph = sources[inside], targets[inside], edge_graph[inside]
-            codes = None if codes is None else codes[inside]
-            numbers = None if numbers is None else numbers[inside]
+        sound = replace(self, attributes=attributes, edge_attributes=edge_attributes)._without_faults()
+        return sound._canonical(options) if sound.ids else concatenate([])
+
+    def _canonical(self, options: ReadOptions) -> GraphSet:
+        sources, targets, codes, numbers = self.sources, self.targets, self.edge_labels, self.edge_attributes
         if self.listed_once is not None and self.listed_once.any():
-            once = self.listed_once[edge_graph]
+            once = self.listed_once[self.edge_graph]
             if self.directed:
                 back = np.flatnonzero(once & (sources != targets))
                 sources, targets = np.append(sources, targets[back]), np.append(targets, sources[back])
@@ -99,17 +108,14 @@ class FlatGraphs:
             else:
                 low, high = np.minimum(sources, targets), np.maximum(sources, targets)
                 sources, targets = np.where(once, low, sources), np.where(once, high, targets)
-        labels = self.labels
-        if labels is not None:
-            kept = [label for label, some in zip(labels, filled, strict=True) if some]
-            labels = labels[filled] if isinstance(labels, np.ndarray) else class_labels(kept)
         built = canonical_graph_set(
-            self.counts[filled],
+            self.counts,
             sources,
             targets,
-            ids=[name for name, some in zip(self.ids, filled, strict=True) if some],
+            ids=self.ids,
+            labels=class_labels(self.labels) if isinstance(self.labels, list) else self.labels,
             node_labels=self.node_labels,
-            attributes=attributes,
+            attributes=self.attributes,
             attribute_names=self.attribute_names,
             edge_labels=codes,
             edge_attributes=numbers,
@@ -118,55 +124,53 @@ class FlatGraphs:
             merge=options.merge,
             node_names=self.node_names,
             label_names=self.label_names,
-            labels=labels,
-            columns={name: [v for v, some in zip(values, filled, strict=True) if some]
-                     for name, values in self.columns.items()},
-        )  # fmt: skip
+            columns=self.columns,
+        )
         removed = built.removed.copy()
         if self.listed_once is not None:
-            removed[self.listed_once[filled], 2] = 0
-        built = replace(
+            removed[self.listed_once, 2] = 0
+        return replace(
             built,
             removed=removed,
+            code_names=self.code_names,
             atom_environments=self.atom_environments,
             atom_contributions=self.atom_contributions,
         )
+
+    def _without_faults(self) -> FlatGraphs:
+        if not self.faults:
+            return self
         keep = np.ones(len(self.ids), bool)
         keep[list(self.faults)] = False
-        return built if keep[filled].all() else built[keep[filled]]
-
-    def fault(self, graph: int, position: int, reason: str) -> None:
-        """Note what is wrong with a graph; the first finding stays."""
-        self.faults.setdefault(int(graph), (int(position), reason))
+        masks = {"graph": keep, "node": np.repeat(keep, self.counts), "edge": keep[self.edge_graph]}
+        found = {name: (getattr(self, name), masks[kind]) for name, kind in _ROWS.items()}
+        rows = {name: _chosen(value, mask) for name, (value, mask) in found.items() if value is not None}
+        nodes = np.cumsum(masks["node"]) - 1  # the new row of every node
+        rows |= {name: nodes[rows[name]] for name in ("sources", "targets")}
+        rows["edge_graph"] = (np.cumsum(keep) - 1)[rows["edge_graph"]]
+        return replace(self, **rows, columns={name: _chosen(value, keep) for name, value in self.columns.items()})
 
     def _check_sizes(self, options: ReadOptions) -> None:
         for graph in np.flatnonzero(self.counts < 1).tolist():
-            self.fault(graph, self.positions[graph], "the graph has no nodes")
+            self.fault(graph, "the graph has no nodes")
         listed = np.bincount(self.edge_graph, minlength=len(self.ids))
         limits = options.limits
         over = (self.counts > limits.max_nodes_per_graph) | (listed > limits.max_edges_per_graph)
         for graph in np.flatnonzero(over).tolist():
-            reason = limits.graph_excess(int(self.counts[graph]), int(listed[graph]))
-            self.fault(graph, self.positions[graph], str(reason))
+            self.fault(graph, str(limits.graph_excess(int(self.counts[graph]), int(listed[graph]))))
 
-    def _edges_inside(self) -> NDArray[np.bool_]:
-        """Which edges join nodes of their own graph; a graph with others is at fault."""
+    def _check_edges(self) -> None:
+        """A graph with an edge that joins nodes of another one is at fault."""
         starts = offsets(self.counts)
         low, high = starts[self.edge_graph], starts[self.edge_graph + 1]
         good = [(low <= ends) & (ends < high) for ends in (self.sources, self.targets)]
         for edge in np.flatnonzero(~(good[0] & good[1])):
-            graph, worst = int(self.edge_graph[edge]), (self.targets if good[0][edge] else self.sources)[edge]
+            worst = (self.targets if good[0][edge] else self.sources)[edge]
             reason = f"an edge names node {worst - low[edge]}, but the nodes are 0..{high[edge] - low[edge] - 1}"
-            self.fault(graph, self.positions[graph], reason)
-        return np.asarray(good[0] & good[1])
+            self.fault(self.edge_graph[edge], reason)
 
     def _checked(
-        self,
-        values: NDArray[Any] | None,
-        names: tuple[str, ...],
-        graph_of: NDArray[np.int64],
-        owner: str,
-        fill: float | None,
+        self, owner: str, values: NDArray[Any] | None, names: tuple[str, ...], options: ReadOptions
     ) -> NDArray[Any] | None:
         """Attributes with missing values filled; a graph with others that are not finite is at fault."""
         if values is None:
@@ -178,23 +182,27 @@ class FlatGraphs:
             place = names.index(COUNT)
             values = values.copy()
             values[np.isnan(values[:, place]), place] = 1.0
-        if fill is not None:
-            values = np.where(np.isnan(values), values.dtype.type(fill), values)
+        if options.fill is not None:
+            values = np.where(np.isnan(values), values.dtype.type(options.fill), values)
         finite = np.isfinite(values)
-        if finite.all():
-            return values
-        for row in np.flatnonzero(~finite.all(axis=1)).tolist():
-            column, graph = int(np.argmin(finite[row])), int(graph_of[row])
-            hint = f"give it a value or read with {setting('fill', 0.0)}"
-            if np.isnan(values[row, column]):
-                what = f"{self._called(owner, row, graph)} has no attribute {names[column]!r}; {hint}"
+        starts = offsets(self.counts)
+        for row in np.flatnonzero(~finite.all(axis=1)):
+            column = int(np.argmin(finite[row]))
+            if owner == "node":
+                graph = int(np.searchsorted(starts, row, side="right")) - 1
+                first = starts[graph]
             else:
-                what = f"attribute {names[column]!r} of {self._called(owner, row, graph)} is infinite or too large"
-            self.fault(graph, self.positions[graph], what)
-        return np.where(finite, values, values.dtype.type(0))
+                graph = int(self.edge_graph[row])
+                first = np.argmax(self.edge_graph == graph)
+            named = owner == "node" and self.node_names is not None
+            called = f"node {str(self.node_names[row])!r}" if named else f"{owner} {row - first}"  # type: ignore[index]
+            if np.isnan(values[row, column]):
+                hint = f"give it a value or read with {setting('fill', 0.0)}"
+                self.fault(graph, f"{called} has no attribute {names[column]!r}; {hint}")
+            else:
+                self.fault(graph, f"attribute {names[column]!r} of {called} is infinite or too large")
+        return values
 
-    def _called(self, owner: str, row: int, graph: int) -> str:
-        first = int(self.counts[:graph].sum()) if owner == "node" else int(np.argmax(self.edge_graph == graph))
-        if owner == "node" and self.node_names is not None:
-            return f"node {str(self.node_names[row])!r}"
-        return f"{owner} {row - first}"
+
+def _chosen(values: Any, mask: NDArray[np.bool_]) -> Any:
+    return values[mask] if isinstance(values, np.ndarray) else list(compress(values, mask))

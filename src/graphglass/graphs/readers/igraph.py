@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.properties import property_record
@@ -16,8 +15,6 @@ def read_igraph(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Grap
     """Vertices go by their ``name``; the graph's ``id`` (or ``name``) and ``label`` name it and give its class."""
 
     def record(graph: Any, position: int, name: str) -> Record:
-        if excess := options.limits.graph_excess(graph.vcount(), graph.ecount()):
-            raise GraphError(excess)
         nodes = [vertex.attributes() for vertex in graph.vs]
         ids = [node.pop("name", row) for row, node in enumerate(nodes)]
         return property_record(

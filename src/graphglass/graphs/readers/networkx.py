@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphglass.errors import GraphError, MissingExtraError
+from graphglass.errors import MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.properties import property_record
@@ -19,8 +19,6 @@ def read_networkx(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Gr
     """
 
     def record(graph: Any, position: int, name: str) -> Record:
-        if excess := options.limits.graph_excess(graph.number_of_nodes(), graph.number_of_edges()):
-            raise GraphError(excess)
         edges = list(graph.edges(data=True))
         return property_record(
             position, name, list(graph.nodes), [data for _, data in graph.nodes(data=True)],

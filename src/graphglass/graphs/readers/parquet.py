@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from graphglass.errors import FormatError, SchemaError
+from graphglass.errors import FormatError, GraphError, SchemaError
 from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS, NO_ENVIRONMENT
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.limits import Admission
 from graphglass.graphs.readers.edge_table import DIRECTED, OWN_COLUMNS
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
@@ -38,18 +38,30 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         facts = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
         names = tuple(str(name) for name in facts.get("attribute_names", ()))
         edge_names = tuple(str(name) for name in facts.get("edge_attribute_names", ()))
-        directed = bool(facts.get("directed", False)) if options.directed is None else options.directed
+        directed = bool(facts.get("directed", False))
         label_names = {int(code): str(name) for code, name in facts.get("label_names", {}).items()}
         code_names = {
             str(owner): {int(code): str(name) for code, name in names}
             for owner, names in facts.get("code_names", {}).items()
         }
+        own_names = {place: name for name, place in facts.get("columns", {}).items()}
     except (ValueError, AttributeError, TypeError) as error:
         raise FormatError(f"The table's own metadata cannot be read ({error}). Write it again.") from error
     options.limits.check("max_graphs", table.num_rows, "Rows of the graph table")
     table = _sound_rows(table, len(names), len(edge_names), options)
     counts, edges = _numbers(table, "nodes"), _lengths(table, "sources")
     starts = np.repeat(offsets(counts)[:-1], edges)
+    present = set(table.column_names)
+
+    def column(name: str, kind: pa.DataType, missing: Any, width: int | None = None) -> Any:
+        """A column of lists one after another, as rows of a width if there is one; None if the table has none."""
+        if name not in present or width == 0:
+            return None
+        values = _flattened(table, name, kind, missing)
+        return values if width is None else values.reshape(-1, width)
+
+    label = options.label_column or "label"
+    node_names = column("node_names", pa.string(), "")
     flat = FlatGraphs(
         ids=_ids(table),
         positions=_numbers(table, "position"),
@@ -57,39 +69,28 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         edge_graph=np.repeat(np.arange(table.num_rows), edges),
         sources=_flattened(table, "sources", pa.int64(), -1) + starts,
         targets=_flattened(table, "targets", pa.int64(), -1) + starts,
-        label_names=label_names,
+        labels=table[label].to_pylist() if label in present else None,
+        node_labels=column("node_labels", pa.int64(), text_code("")),
+        attributes=column("attributes", pa.float32(), np.nan, len(names)),
         attribute_names=names,
+        edge_labels=column("edge_labels", pa.int64(), text_code("")),
+        edge_attributes=column("edge_attributes", pa.float64(), np.nan, len(edge_names)),
         edge_attribute_names=edge_names,
-        directed=directed,
-        listed_once=np.full(table.num_rows, not facts.get("directed", False)),
+        node_names=None if node_names is None else node_names.astype(np.str_),
+        label_names=label_names,
+        code_names=code_names,
+        directed=directed if options.directed is None else options.directed,
+        listed_once=np.full(table.num_rows, not directed),
     )
-    present = set(table.column_names)
-    if (options.label_column or "label") in present:
-        flat.labels = table[options.label_column or "label"].to_pylist()
-    if "node_labels" in present:
-        flat.node_labels = _flattened(table, "node_labels", pa.int64(), text_code(""))
-    if "edge_labels" in present:
-        flat.edge_labels = _flattened(table, "edge_labels", pa.int64(), text_code(""))
-    if "attributes" in present and names:
-        flat.attributes = _flattened(table, "attributes", pa.float32(), np.nan).reshape(-1, len(names))
-    if "edge_attributes" in present and edge_names:
-        numbers = _flattened(table, "edge_attributes", pa.float64(), np.nan)
-        flat.edge_attributes = numbers.reshape(-1, len(edge_names))
-    facts_of = {table_name: name for name, table_name in facts.get("columns", {}).items()}
     for name in table.column_names:
-        own = facts_of.get(name, name)
+        own = own_names.get(name, name)
         single = not pa.types.is_nested(table.schema.field(name).type)
-        if single and (name in facts_of or name not in _LAYOUT) and options.kept({own: None}):
+        if single and (name in own_names or name not in _LAYOUT) and options.kept({own: None}):
             flat.columns[own] = table[name].to_pylist()
     if {"atom_environments", "atom_contributions"} <= present:
-        numbers = _flattened(table, "atom_environments", pa.int64(), NO_ENVIRONMENT)
-        flat.atom_environments = numbers.reshape(-1, ENVIRONMENTS)
-        numbers = _flattened(table, "atom_contributions", pa.float64(), 0.0)
-        flat.atom_contributions = numbers.reshape(-1, len(CONTRIBUTIONS))
-    if "node_names" in present:
-        values = table["node_names"].combine_chunks().flatten()
-        flat.node_names = np.asarray(pc.fill_null(values.cast(pa.string()), "").to_pylist(), dtype=np.str_)
-    return replace(flat.build(options), code_names=code_names)
+        flat.atom_environments = column("atom_environments", pa.int64(), NO_ENVIRONMENT, ENVIRONMENTS)
+        flat.atom_contributions = column("atom_contributions", pa.float64(), 0.0, len(CONTRIBUTIONS))
+    return flat.build(options)
 
 
 def _sound_rows(table: pa.Table, width: int, edge_width: int, options: ReadOptions) -> pa.Table:
@@ -100,28 +101,24 @@ def _sound_rows(table: pa.Table, width: int, edge_width: int, options: ReadOptio
         "node_names": counts, "attributes": counts * width, "edge_attributes": edges * edge_width,
         "atom_environments": counts * ENVIRONMENTS, "atom_contributions": counts * len(CONTRIBUTIONS),
     }  # fmt: skip
-    found = {name: _lengths(table, name) for name in expected if name in table.column_names}
+    reasons: dict[int, str] = {}
+    for column in [name for name in expected if name in table.column_names]:
+        found = _lengths(table, column)
+        for row in np.flatnonzero(found != expected[column]).tolist():
+            reasons.setdefault(row, f"{column} has {found[row]} values, expected {expected[column][row]}")
+    described = bool({"node_labels", "node_names", "attributes"} & set(table.column_names))
+    admission = Admission(options.limits)
+    sizes = zip(_ids(table), counts.tolist(), edges.tolist(), strict=True)
+    for row, (name, nodes, listed) in enumerate(sizes):
+        try:
+            if row in reasons:
+                raise GraphError(reasons[row])
+            admission.admit(name, row + 1, nodes, listed, described=described)
+        except GraphError as error:
+            reasons[row] = str(error)
+            options.log.add(row + 1, name, str(error))
     keep = np.ones(table.num_rows, bool)
-    described = bool({"node_labels", "node_names", "attributes"} & found.keys())
-    bare = np.zeros(table.num_rows, np.int64) if described else np.maximum(counts - 2 * edges, 0)
-    declared = 0  # nodes so far that take no bytes of the file
-    seen: set[str] = set()
-    for row, name in enumerate(_ids(table)):
-        reason = "the id occurs already in the table" if name in seen else None
-        seen.add(name)
-        for column, lengths in found.items():
-            if lengths[row] != expected[column][row]:
-                reason = reason or f"{column} has {lengths[row]} values, expected {expected[column][row]}"
-        reason = options.limits.graph_excess(int(counts[row]), int(edges[row])) or reason
-        if counts[row] < 1:
-            reason = "the graph has no nodes"
-        elif reason is None and declared + bare[row] > options.limits.max_bare_nodes:
-            reason = f"{counts[row]:,} nodes are declared without edges; see the limit max_bare_nodes"
-        else:
-            declared += int(bare[row])
-        if reason is not None:
-            keep[row] = False
-            options.log.add(row + 1, name, reason)
+    keep[list(reasons)] = False
     numbered = table.append_column("position", pa.array(np.arange(1, table.num_rows + 1)))
     return numbered if keep.all() else numbered.filter(pa.array(keep))
 
@@ -142,7 +139,7 @@ def _lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
     return pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy().astype(np.int64)
 
 
-def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: float) -> NDArray[Any]:
+def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: Any) -> NDArray[Any]:
     column = table[name].combine_chunks()
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     try:

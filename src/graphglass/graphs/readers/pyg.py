@@ -20,7 +20,8 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
     Edge attributes are labels if they are whole or one-hot in a graph, else numbers called ``value_0``, ``value_1``,
     ... (``weight`` for ``edge_weight``). A graph whose ``edge_index`` is not symmetric is directed, unless `directed`
     says otherwise. The events of a ``TemporalData`` are directed edges with the attributes ``time`` and ``msg_0``,
-    ``msg_1``, ... Graphs are called by ``id`` or ``name`` if they have one.
+    ``msg_1``, ... Graphs are called by ``id`` or ``name`` if they have one. Other fields with a single value, such as
+    ``smiles``, can be kept as columns or used as the class.
     """
 
     def name(graph: Any) -> str | None:
@@ -28,9 +29,8 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
         return next((value for value in given if isinstance(value, str)), None)
 
     def record(graph: Any, position: int, identifier: str) -> Record:
-        if any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__):
-            return _events(graph, position, identifier)
-        return _data(graph, position, identifier, options)
+        temporal = any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__)
+        return (_events if temporal else _data)(graph, position, identifier, options)
 
     return read_each(_single(graphs), name, record, options)
 
@@ -52,14 +52,13 @@ def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     if edges.ndim != 2 or edges.shape[0] != 2 or not np.issubdtype(edges.dtype, np.integer):
         raise GraphError(f"edge_index must be whole numbers of shape (2, edges), found {edges.dtype} {edges.shape}")
     nodes = _node_count(graph, edges)
-    if excess := options.limits.graph_excess(nodes, edges.shape[1]):
-        raise GraphError(excess)
     attributes = _rows(graph, "x", nodes)
     width = 0 if attributes is None else attributes.shape[1]
     labels, numbers, columns = _edge_data(graph, edges.shape[1])
     return Record(
         position, name, nodes, edges[0], edges[1],
-        label=_class(graph),
+        label=_single_value(getattr(graph, options.label_column or "y", None)),
+        columns=options.kept(_fields(graph)),
         node_labels=_node_labels(graph, nodes),
         edge_labels=labels,
         attributes=attributes if width else None,
@@ -71,7 +70,7 @@ def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     )  # fmt: skip
 
 
-def _events(graph: Any, position: int, name: str) -> Record:
+def _events(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     sources, targets = _array(graph.src), _array(graph.dst)
     columns = [_array(graph.t).astype(np.float64)[:, None]]
     if getattr(graph, "msg", None) is not None:
@@ -86,6 +85,7 @@ def _events(graph: Any, position: int, name: str) -> Record:
         edge_attribute_names=("time", *(f"msg_{i}" for i in range(numbers.shape[1] - 1))),
         directed=True,
         listed_once=False,
+        columns=options.kept(_fields(graph)),
     )  # fmt: skip
 
 
@@ -149,11 +149,18 @@ def _edge_data(graph: Any, edges: int) -> tuple[NDArray[np.int64] | None, NDArra
     return labels, np.concatenate(tables, axis=1) if tables else None, tuple(names)
 
 
-def _class(graph: Any) -> Any:
-    if getattr(graph, "y", None) is None:
-        return None
-    values = np.asarray(_array(graph.y)).ravel()
-    return values[0].item() if values.size == 1 else None
+def _fields(graph: Any) -> dict[str, Any]:
+    """What an object says about the whole graph: fields that hold a single value."""
+    names = sorted(set(graph.keys()) - {"num_nodes", "id"}) if callable(getattr(graph, "keys", None)) else []
+    return {name: value for name in names if (value := _single_value(graph[name])) is not None}
+
+
+def _single_value(value: Any) -> Any:
+    """A text or number, also in a tensor or list of one; None for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    values = np.asarray(_array(value)).ravel()
+    return values[0].item() if values.size == 1 and values.dtype != object else None
 
 
 def _array(value: Any) -> NDArray[Any]:

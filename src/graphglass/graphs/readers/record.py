@@ -14,6 +14,7 @@ from graphglass.errors import GraphError, LimitError
 from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.joining import concatenate
 from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.limits import Admission
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.selection import offsets
@@ -71,16 +72,9 @@ def read_each(
     record: Callable[[Any, int, str], Record],
     options: ReadOptions,
 ) -> GraphSet:
-    """Graphs of many items; an item that cannot be used is left out with the reason.
+    """Graphs of many (position, item); `name` gives the id of an item, or nothing, and `record` its graph.
 
-    Parameters
-    ----------
-    items : iterable of (position, item)
-    name : callable
-        The id of an item, empty or None where it has none.
-    record : callable
-        Makes the record of (item, position, id); a ValueError says what is wrong with it.
-    options : ReadOptions
+    A ValueError of `record` leaves the item out with the reason.
     """
     records = RecordSet(options)
     for position, item in items:
@@ -106,36 +100,17 @@ class RecordSet:
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
         self.records: list[Record] = []
-        self._places: dict[str, int] = {}
-        self._nodes = self._edges = self._bare = 0
+        self._admission = Admission(options.limits)
 
     def add(self, record: Record) -> None:
-        limits = self.options.limits
-        if record.nodes < 1:
-            raise GraphError("the graph has no nodes")
-        if record.id in self._places:
-            raise GraphError(f"the id occurs already at {self._places[record.id]}")
-        if excess := limits.graph_excess(record.nodes, len(record.sources)):
-            raise GraphError(excess)
-        if len(record.attribute_names) > limits.max_attributes:
-            raise GraphError(
-                f"{len(record.attribute_names)} attributes, the limit max_attributes is {limits.max_attributes}"
-            )
-        if record.node_labels is None and record.attributes is None and record.node_names is None:
-            # Nodes that are only counted take no bytes of the input, so their number needs a bound of its own.
-            bare = max(record.nodes - 2 * len(record.sources), 0)
-            if self._bare + bare > limits.max_bare_nodes:
-                raise GraphError(
-                    f"{record.nodes:,} nodes are declared, nearly all without an edge or a label; the limit "
-                    f"max_bare_nodes of the whole input is {limits.max_bare_nodes:,}"
-                )
-            self._bare += bare
-        self._places[record.id] = record.position
-        self._nodes += record.nodes
-        self._edges += len(record.sources)
-        limits.check("max_graphs", len(self.records) + 1, "Graphs of the input")
-        limits.check("max_nodes", self._nodes, "Nodes of the input")
-        limits.check("max_edges", self._edges, "Edges of the input")
+        width, most = len(record.attribute_names), self.options.limits.max_attributes
+        if width > most:
+            raise GraphError(f"{width} attributes, the limit max_attributes is {most}")
+        described = [record.node_labels, record.attributes, record.node_names]
+        self._admission.admit(
+            record.id, record.position, record.nodes, len(record.sources),
+            described=any(values is not None for values in described),
+        )  # fmt: skip
         self.records.append(record)
 
     def build(self) -> GraphSet:
@@ -147,8 +122,11 @@ class RecordSet:
         missing = sum(record.label is None for record in kept)
         if 0 < missing < len(kept):
             self.options.log.note(f"{missing} of {len(kept)} graphs have no class label; class labels are left out")
-        node_labels = _codes([(record.node_labels, record.nodes) for record in kept])
-        edge_labels = _codes([(record.edge_labels, len(record.sources)) for record in kept])
+        node_labels = _joined(kept, "node_labels", lambda record: np.full(record.nodes, _EMPTY))
+        edge_labels = _joined(kept, "edge_labels", lambda record: np.full(len(record.sources), _EMPTY))
+        label_names = {code: name for record in kept for code, name in record.label_names.items()}
+        if any((codes == _EMPTY).any() for codes in (node_labels, edge_labels) if codes is not None):
+            label_names[_EMPTY] = ""
         wanted, edges = self.options.directed, [len(record.sources) for record in kept]
         counts = np.asarray([record.nodes for record in kept], dtype=np.int64)
         starts = np.repeat(offsets(counts)[:-1], edges)
@@ -168,16 +146,16 @@ class RecordSet:
                 [(r.edge_attributes, r.edge_attribute_names, len(r.sources)) for r in kept], edge_schema
             ),
             edge_attribute_names=edge_schema,
-            node_names=_names(kept),
-            label_names=_label_names(kept, node_labels, edge_labels),
+            node_names=_joined(kept, "node_names", lambda record: [str(i) for i in range(record.nodes)]),
+            label_names=label_names,
             directed=any(record.directed for record in kept) if wanted is None else wanted,
             listed_once=np.asarray([record.listed_once for record in kept]),
             columns={
                 name: [record.columns.get(name) for record in kept]
                 for name in dict.fromkeys(name for record in kept for name in record.columns)
             },
-            atom_environments=_joined([record.atom_environments for record in kept]),
-            atom_contributions=_joined([record.atom_contributions for record in kept]),
+            atom_environments=_joined(kept, "atom_environments"),
+            atom_contributions=_joined(kept, "atom_contributions"),
         ).build(self.options)
 
     def _schema(self, found: list[tuple[str, ...]]) -> tuple[str, ...]:
@@ -225,28 +203,15 @@ def _table(parts: list[tuple[NDArray[Any] | None, tuple[str, ...], int]], schema
     return np.concatenate(rows)
 
 
-def _codes(parts: list[tuple[NDArray[np.int64] | None, int]]) -> NDArray[np.int64] | None:
-    """Label codes one after another; records without labels get the empty label, a set without any gets None."""
-    if all(codes is None for codes, _ in parts):
+def _joined(records: list[Record], name: str, missing: Callable[[Record], Any] | None = None) -> Any:
+    """A column of all records; None if none has it, or if one lacks it and there is nothing in place of it."""
+    parts = [getattr(record, name) for record in records]
+    lacking = sum(part is None for part in parts)
+    if lacking == len(parts) or (lacking and missing is None):
         return None
-    return np.concatenate([np.full(length, _EMPTY) if codes is None else codes for codes, length in parts])
-
-
-def _label_names(records: list[Record], *used: NDArray[np.int64] | None) -> dict[int, str]:
-    names = {code: name for record in records for code, name in record.label_names.items()}
-    return names | {_EMPTY: ""} if any((codes == _EMPTY).any() for codes in used if codes is not None) else names
-
-
-def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
-    given = [part for part in parts if part is not None]
-    return np.concatenate(given) if len(given) == len(parts) else None
-
-
-def _names(records: list[Record]) -> NDArray[np.str_] | None:
-    if all(record.node_names is None for record in records):
-        return None
-    rows = [record.node_names or [str(i) for i in range(record.nodes)] for record in records]
-    return np.asarray([name for row in rows for name in row], dtype=np.str_)
+    if missing is not None:
+        parts = [missing(r) if part is None else part for r, part in zip(records, parts, strict=True)]
+    return np.concatenate(parts)
 
 
 def _listing(names: tuple[str, ...]) -> str:
