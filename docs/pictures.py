@@ -1,28 +1,130 @@
-"""Draw the pictures that show a page of GraphGlass: ``python docs/pictures.py``. It needs Chromium."""
+"""Draw the pictures that show pages of GraphGlass: ``python docs/pictures.py``. It needs Chromium and the datasets.
 
-import os
+``--all FOLDER`` writes every combination of page, domain, width and colour scheme there instead, to look at.
+"""
+
+import argparse
+import contextlib
 import runpy
 import shutil
+import socket
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+import numpy as np
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+
+from graphglass import GLASS, load_dataset, read_graphs, write_json_lines
+from graphglass.graphs import GraphSet
+from graphglass.report.page import write_report
+from graphglass.serve.app import create_app
+from graphglass.serve.guard import LOOPBACK_NAMES
+from graphglass.serve.service import Service
 
 DOCS = Path(__file__).parent
+DATASETS = {"molecules": "MUTAG", "proteins": "PROTEINS", "social": "IMDB-BINARY"}
+DOMAINS = (*DATASETS, "logs")
+WIDTHS = {"desktop": {"width": 1200, "height": 850}, "phone": {"width": 390, "height": 844}}
+# What the pages of docs/ show: page, domain, width, scheme.
+SHOWN = (
+    ("inspector", "molecules", "desktop", "light"),
+    ("inspector", "social", "phone", "dark"),
+    ("inspector", "logs", "desktop", "dark"),
+    ("report", "proteins", "desktop", "light"),
+    ("report", "logs", "phone", "light"),
+)
 
 
-def explained_anomaly() -> None:
-    """The first explanation of the report that examples/molecules.py writes."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        os.chdir(folder)
-        runpy.run_path(str(DOCS.parent / "examples" / "molecules.py"), run_name="__main__")
+def main() -> None:
+    """Draw what the docs show, or everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", type=Path, metavar="FOLDER")
+    folder = parser.parse_args().all
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as work:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        if folder is None:
+            explained_anomaly(browser)
+        for domain in DOMAINS:
+            pages(browser, domain, Path(work) / domain, folder)
+        browser.close()
+
+
+def explained_anomaly(browser: Browser) -> None:
+    """The first explanation of the report that examples/molecules.py writes."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        runpy.run_path(str(DOCS.parent / "examples" / "molecules.py"), run_name="__main__")
         page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
         page.goto(f"file://{folder}/candidates.html")
         page.locator("#graph-1").screenshot(path=DOCS / "images" / "explained-anomaly.png")
-        browser.close()
-        os.chdir(DOCS)
+
+
+def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> None:
+    """Report and inspector of one domain."""
+    work.mkdir()
+    normals, queries = log_sessions() if domain == "logs" else split(DATASETS[domain])
+    detector = GLASS().fit(normals)
+    detector.save(work / "model")
+    write_report(detector, queries, work / "report.html")
+    write_json_lines(queries, work / "queries.jsonl")
+    with serving(work / "model") as address:
+        for width, viewport in WIDTHS.items():
+            for scheme in ("light", "dark"):
+                for name in ("report", "inspector"):
+                    if folder is None and (name, domain, width, scheme) not in SHOWN:
+                        continue
+                    page = browser.new_page(viewport=viewport, color_scheme=scheme, device_scale_factor=1)
+                    if name == "report":
+                        page.goto((work / "report.html").as_uri())
+                    else:
+                        page.goto(address)
+                        page.locator("#file").set_input_files(work / "queries.jsonl")
+                        page.locator("#rows tr").first.click()
+                        page.locator("#pictures figure").first.wait_for()
+                        page.locator("#map circle").first.wait_for()
+                        page.mouse.move(0, 0)
+                        if folder is None and width == "desktop":
+                            page.locator("#ranking").scroll_into_view_if_needed()
+                    target = folder or DOCS / "images"
+                    target.mkdir(parents=True, exist_ok=True)
+                    page.wait_for_timeout(300)
+                    page.screenshot(path=target / f"{name}-{domain}-{width}-{scheme}.png", full_page=True)
+                    page.close()
+
+
+def split(dataset: str) -> tuple[GraphSet, GraphSet]:
+    """A hundred graphs of the larger class, and eight more with four of the other."""
+    graphs = load_dataset(dataset)
+    classes, counts = np.unique(graphs.labels, return_counts=True)
+    usual, other = (np.flatnonzero(graphs.labels == classes[i]) for i in (counts.argmax(), counts.argmin()))
+    return graphs[usual[:100]].without_labels(), graphs[np.concatenate([usual[100:108], other[:4]])].without_labels()
+
+
+def log_sessions() -> tuple[GraphSet, GraphSet]:
+    """The sessions of examples/log_sessions.py."""
+    with contextlib.redirect_stdout(None):
+        names = runpy.run_path(str(DOCS.parent / "examples" / "log_sessions.py"))
+    return read_graphs(names["normal"]), read_graphs(names["new"][:9] + names["odd"])
+
+
+@contextlib.contextmanager
+def serving(model: Path) -> Iterator[str]:
+    """The address of a service that runs meanwhile."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    application = create_app(Service(model), token=None, hosts=LOOPBACK_NAMES)
+    server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(30)
+    listener.close()
 
 
 if __name__ == "__main__":
-    explained_anomaly()
+    main()

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graphglass.errors import GraphError, SchemaError
+from graphglass.errors import FormatError, GraphError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.joining import concatenate
@@ -89,6 +89,45 @@ def test_networkx_igraph_and_graphml(tmp_path: Path) -> None:
     other = igraph.Graph.Ring(3)
     other["host"] = "b"
     assert columns(read_graphs(other, keep="host")) == {"host": ["b"]}
+
+
+def test_gexf_keeps_what_describes_the_document(tmp_path: Path) -> None:
+    networkx.write_gexf(networkx.path_graph(3), tmp_path / "a.gexf")
+    path = tmp_path / "a.gexf"
+    path.write_text(path.read_text().replace("</creator>", "</creator><description>a path</description>"))
+    assert columns(read_graphs(path, keep="description")) == {"description": ["a path"]}
+    assert set(read_graphs(path, keep="all").columns) >= {"creator", "description", "lastmodifieddate"}
+    assert read_graphs(path).columns == {}
+
+
+def test_pyg_keeps_fields_of_the_whole_graph() -> None:
+    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    made = [
+        data.Data(x=torch.ones(3, 2), edge_index=edges, y=torch.tensor([i]), smiles=smiles, mass=torch.tensor([mass]))
+        for i, (smiles, mass) in enumerate([("CCO", 46.0), ("CCN", 45.0)])
+    ]
+    graphs = read_graphs(made, keep="all")
+    assert columns(graphs) == {"mass": [46.0, 45.0], "smiles": ["CCO", "CCN"], "y": [0, 1]}
+    assert columns(read_graphs(data.Batch.from_data_list(made), keep=["smiles"])) == {"smiles": ["CCO", "CCN"]}
+    labelled = read_graphs(made, label_column="mass")
+    assert labelled.labels is not None
+    assert labelled.labels.tolist() == [46.0, 45.0]
+    with pytest.raises(SchemaError, match="no column 'name' to keep"):
+        read_graphs(made, keep=["name"])
+
+
+def test_tu_keeps_graph_attributes(tmp_path: Path) -> None:
+    for part, text in {
+        "A": "1, 2\n2, 1\n3, 4\n4, 3\n", "graph_indicator": "1\n1\n2\n2\n", "graph_attributes": "0.5, 1\n1.5, 2\n",
+    }.items():  # fmt: skip
+        (tmp_path / f"TOY_{part}.txt").write_text(text)
+    assert columns(read_graphs(tmp_path, keep="graph_attribute_1")) == {"graph_attribute_1": [1.0, 2.0]}
+    assert list(read_graphs(tmp_path, keep="all").columns) == ["graph_attribute_0", "graph_attribute_1"]
+    assert read_graphs(tmp_path).columns == {}
+    (tmp_path / "TOY_graph_attributes.txt").write_text("0.5\n")
+    with pytest.raises(FormatError, match=r"has 1 lines, but the dataset has 2 graphs"):
+        read_graphs(tmp_path, keep="all")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ def read_gexf(path: Path, options: ReadOptions) -> GraphSet:
 
     ``attvalue`` entries are properties called by the title of their attribute. ``weight`` of an edge is one too, and so
     is the text GEXF calls ``label``, under the name ``caption``: it usually names a single node and is no type.
+    GEXF has no properties of a graph; entries of ``meta`` (creator, description, ...) can be kept as columns.
     """
     return read_documents(path, ".gexf", lambda name, content: _Gexf(name).parse(content), options)
 
@@ -27,10 +28,13 @@ class _Gexf(XmlParser):
         super().__init__(name)
         self.owner = "node"
         self.declared: Key | None = None
+        self.meta: dict[str, str] = {}
 
     def started(self, element: str, facts: dict[str, str]) -> None:
         if element == "graph":
-            self.open_graph(facts, "defaultedgetype")
+            self.open_graph(facts, "defaultedgetype").data.update(self.meta)
+        elif element == "meta":
+            self.meta.update(facts)
         elif self.graph is None:
             return
         elif element == "attributes":
@@ -59,6 +63,8 @@ class _Gexf(XmlParser):
     def ended(self, element: str, owner: str, text: str) -> None:
         if element == "default" and self.declared is not None:
             self.declared.default = text
+        elif owner == "meta":
+            self.meta[element] = text
         elif element == "graph":
             self.graph = None
 

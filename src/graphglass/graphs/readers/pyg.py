@@ -20,7 +20,8 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
     Edge attributes are labels if they are whole or one-hot in a graph, else numbers called ``value_0``, ``value_1``,
     ... (``weight`` for ``edge_weight``). A graph whose ``edge_index`` is not symmetric is directed, unless `directed`
     says otherwise. The events of a ``TemporalData`` are directed edges with the attributes ``time`` and ``msg_0``,
-    ``msg_1``, ... Graphs are called by ``id`` or ``name`` if they have one.
+    ``msg_1``, ... Graphs are called by ``id`` or ``name`` if they have one. Other fields with a single value, such as
+    ``smiles``, can be kept as columns or used as the class.
     """
 
     def name(graph: Any) -> str | None:
@@ -29,7 +30,7 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
 
     def record(graph: Any, position: int, identifier: str) -> Record:
         temporal = any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__)
-        return (_events if temporal else _data)(graph, position, identifier)
+        return (_events if temporal else _data)(graph, position, identifier, options)
 
     return read_each(_single(graphs), name, record, options)
 
@@ -44,7 +45,7 @@ def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
             position += 1
 
 
-def _data(graph: Any, position: int, name: str) -> Record:
+def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     if not hasattr(graph, "edge_index") or hasattr(graph, "node_types"):
         raise GraphError(f"expected torch_geometric Data with one kind of node, found {type(graph).__name__}")
     edges = np.zeros((2, 0), np.int64) if graph.edge_index is None else _array(graph.edge_index)
@@ -56,7 +57,8 @@ def _data(graph: Any, position: int, name: str) -> Record:
     labels, numbers, columns = _edge_data(graph, edges.shape[1])
     return Record(
         position, name, nodes, edges[0], edges[1],
-        label=_class(graph),
+        label=_single_value(getattr(graph, options.label_column or "y", None)),
+        columns=options.kept(_fields(graph)),
         node_labels=_node_labels(graph, nodes),
         edge_labels=labels,
         attributes=attributes if width else None,
@@ -68,7 +70,7 @@ def _data(graph: Any, position: int, name: str) -> Record:
     )  # fmt: skip
 
 
-def _events(graph: Any, position: int, name: str) -> Record:
+def _events(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     sources, targets = _array(graph.src), _array(graph.dst)
     columns = [_array(graph.t).astype(np.float64)[:, None]]
     if getattr(graph, "msg", None) is not None:
@@ -83,6 +85,7 @@ def _events(graph: Any, position: int, name: str) -> Record:
         edge_attribute_names=("time", *(f"msg_{i}" for i in range(numbers.shape[1] - 1))),
         directed=True,
         listed_once=False,
+        columns=options.kept(_fields(graph)),
     )  # fmt: skip
 
 
@@ -146,11 +149,18 @@ def _edge_data(graph: Any, edges: int) -> tuple[NDArray[np.int64] | None, NDArra
     return labels, np.concatenate(tables, axis=1) if tables else None, tuple(names)
 
 
-def _class(graph: Any) -> Any:
-    if getattr(graph, "y", None) is None:
-        return None
-    values = np.asarray(_array(graph.y)).ravel()
-    return values[0].item() if values.size == 1 else None
+def _fields(graph: Any) -> dict[str, Any]:
+    """What an object says about the whole graph: fields that hold a single value."""
+    names = sorted(set(graph.keys()) - {"num_nodes", "id"}) if callable(getattr(graph, "keys", None)) else []
+    return {name: value for name in names if (value := _single_value(graph[name])) is not None}
+
+
+def _single_value(value: Any) -> Any:
+    """A text or number, also in a tensor or list of one; None for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    values = np.asarray(_array(value)).ravel()
+    return values[0].item() if values.size == 1 and values.dtype != object else None
 
 
 def _array(value: Any) -> NDArray[Any]:

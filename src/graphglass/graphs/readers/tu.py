@@ -26,7 +26,8 @@ _ATOMIC_NUMBERS = {"BZR", "COX2", "DHFR"}  # datasets whose node labels are atom
 _ELEMENTS = {1: "H", 6: "C", 7: "N", 8: "O", 9: "F", 15: "P", 16: "S", 17: "Cl", 35: "Br", 53: "I"}
 _LARGEST_README = 1 << 20
 PARTS = (
-    "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes"
+    "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes",
+    "graph_attributes",
 )  # fmt: skip
 
 
@@ -76,7 +77,7 @@ def read_tu_path(path: Path, options: ReadOptions) -> GraphSet:
     Only a clean dataset read with the default rules is cached (:mod:`graphglass.graphs.columnar`), and only a set
     within the limits is taken from there.
     """
-    plain = options.cache and options.merge is None and not options.directed
+    plain = options.cache and options.merge is None and not options.directed and options.keep is None
     entry = cache_entry(path) if plain else None
     if entry is not None and (stored := load_entry(entry)) is not None and _within(stored, options.limits):
         return stored
@@ -129,6 +130,9 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
     attributes = _rows_of(files, "node_attributes", len(indicator), "nodes", np.float64)
     edge_labels = _rows_of(files, "edge_labels", len(edges), "edges")
     edge_attributes = _rows_of(files, "edge_attributes", len(edges), "edges", np.float64)
+    facts = _rows_of(files, "graph_attributes", graphs, "graphs", np.float64) if options.keep is not None else None
+    facts = np.zeros((graphs, 0)) if facts is None else facts
+    options.log.columns.update(dict.fromkeys(f"graph_attribute_{i}" for i in range(facts.shape[1])))
     _check_range(edges, len(indicator), name)
     edges -= 1
     graph_of = (indicator - 1).astype(np.int32)
@@ -151,6 +155,7 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
         targets=edges[:, 1],
         inside=True,
         labels=labels,
+        columns={column: facts[:, i].tolist() for i, column in enumerate(options.log.columns) if options.keeps(column)},
         node_labels=None if node_labels is None else node_labels[:, 0],
         attributes=attributes,
         attribute_names=() if attributes is None else tuple(f"attribute_{i}" for i in range(attributes.shape[1])),

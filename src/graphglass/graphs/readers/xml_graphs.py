@@ -44,10 +44,11 @@ class XmlParser(ABC):
         self.expat.EntityDeclHandler = self._refuse
         self.expat.ExternalEntityRefHandler = self._refuse
 
-    def open_graph(self, facts: dict[str, str], direction: str) -> None:
+    def open_graph(self, facts: dict[str, str], direction: str) -> DocumentGraph:
         """Start a graph whose fact ``direction`` says whether it is directed."""
         self.graph = DocumentGraph(self.expat.CurrentLineNumber, facts.get("id"), facts.get(direction) == "directed")
         self.graphs.append(self.graph)
+        return self.graph
 
     def defaults(self, owner: str) -> dict[str, Any]:
         """The properties of a node or edge that gives none."""
