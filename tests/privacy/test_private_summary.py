@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -154,9 +155,9 @@ def test_other_versions_and_formats_are_refused(content):
 )
 def test_impossible_terms_are_refused(content, change):
     with pytest.raises(ArtifactError):
-        PrivateSummary.from_bytes(edited(content, sites=[{**terms().to_json(), **change}]))
+        PrivateSummary.from_bytes(edited(content, sites=[{**asdict(terms()), **change}]))
     with pytest.raises(ArtifactError, match="exactly the fields"):
-        PrivacyTerms.from_json({**terms().to_json(), "extra": 1})
+        PrivacyTerms.from_json({**asdict(terms()), "extra": 1})
 
 
 def test_inconsistent_arrays_are_refused():
@@ -233,7 +234,7 @@ def test_the_serving_side_needs_no_release_code():
 def test_terms_whose_noise_does_not_keep_the_promise_are_refused(content, change):
     """Whoever reseals a file can state any promise; the noise beside it must keep it."""
     with pytest.raises(ArtifactError, match="does not keep the promise"):
-        PrivateSummary.from_bytes(edited(content, sites=[{**terms().to_json(), **change}]))
+        PrivateSummary.from_bytes(edited(content, sites=[{**asdict(terms()), **change}]))
 
 
 @pytest.mark.parametrize("key", ["frequencies", "seed", "kappas", "channels"])
@@ -255,7 +256,7 @@ def test_an_oversize_header_is_refused_by_its_size(content, size):
 
 def test_the_statement_is_made_from_the_fields_and_escaped(content):
     """Text in a file may not move the cursor of whoever reads it, nor add lines to the promise."""
-    sites = [{**terms().to_json(), "release": "a\n\x1b[2JPromise: (0, 0)"}]
+    sites = [{**asdict(terms()), "release": "a\n\x1b[2JPromise: (0, 0)"}]
     loaded = PrivateSummary.from_bytes(edited(content, sites=sites, encoder="e\u202e\rx", statement="Promise: (0, 0)"))
     assert "\x1b" not in loaded.statement
     assert not {"\r", "\u202e"} & set(loaded.statement)

@@ -18,19 +18,20 @@ CLUSTER = Annotated[
 WORKERS = Annotated[int | None, typer.Option("--workers", min=1, help="Processes of a local cluster.")]
 
 
-def run_parts(cluster: str, workers: int | None, job: str, run: Callable[[Any], list[Outcome]]) -> None:
+def run_parts(
+    cluster: str, workers: int | None, job: str, run: Callable[..., list[Outcome]], *arguments: Any, **options: Any
+) -> None:
     """Connect, run, print a summary; exit code 1 if any part failed, after all the others finished."""
     from graphglass.cluster.connection import connect
 
     with connect(cluster, workers) as client:
-        outcomes = run(client)
+        outcomes = run(client, *arguments, **options)
     failed = [outcome for outcome in outcomes if outcome.error]
     skipped = sum(outcome.skipped for outcome in outcomes)
     graphs, rejected = sum(item.graphs for item in outcomes), sum(item.rejected for item in outcomes)
     typer.echo(
         f"{job}: {counted(len(outcomes) - len(failed) - skipped, 'part')} done ({counted(graphs, 'graph')}, "
-        f"{counted(rejected, 'record')} rejected), "
-        f"{skipped} already done, {len(failed)} failed."
+        f"{counted(rejected, 'record')} rejected), {skipped} already done, {len(failed)} failed."
     )
     for outcome in outcomes:
         if outcome.rejects:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, left_out_scores
 from graphglass.cli.option_groups import ALPHA, JSON, MODEL, QUIET
@@ -45,21 +46,20 @@ def compare(
     from graphglass.cli.console import print_line, print_table
     from graphglass.detector.glass import GLASS
 
-    detectors = [GLASS.load(model_a), GLASS.load(model_b)]
+    pair = GLASS.load(model_a), GLASS.load(model_b)
     read = reading.read(graphs, label_column=label_column)
-    truth = None if normal is None and label_column is None else anomalous(read, normal, graphs)
-    for detector in detectors:
+    truth = anomalous(read, label_column, normal, graphs)
+    for detector in pair:
         detector.verbose = not quiet
-    found = comparison(detectors[0], detectors[1], read.without_labels(), alpha, top)
+    found, scores = comparison(pair, read.without_labels(), alpha, top)
     if truth is not None and truth.any() and not truth.all():
         from sklearn.metrics import roc_auc_score
 
-        found["auroc"] = [float(roc_auc_score(truth, found["scores"][side])) for side in (0, 1)]
-    scores = found.pop("scores")
+        found["auroc"] = [float(roc_auc_score(truth, values)) for values in scores]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    print_line(f"{counted(len(scores[0]), 'graph')}, rank correlation (Spearman) {found['spearman']:.4f}.")
+    print_line(f"{counted(len(read), 'graph')}, rank correlation (Spearman) {found['spearman']:.4f}.")
     print_line(
         f"Flagged at {alpha:g}: {found['flagged'][0]} by A, {found['flagged'][1]} by B, {found['both']} by both."
     )
@@ -70,25 +70,20 @@ def compare(
         print_table("Moved most", ("id", "rank by A", "rank by B", "change of the score by family"), rows)
 
 
-def comparison(first: GLASS, second: GLASS, graphs: GraphSet, alpha: float, top: int) -> dict[str, Any]:
-    """Two rankings of the same graphs side by side.
-
-    Returns
-    -------
-    dict
-        ``spearman``; ``flagged`` by each and by ``both``; ``moved``, the graphs whose rank changed most; ``scores``.
-    """
+def comparison(
+    pair: tuple[GLASS, GLASS], graphs: GraphSet, alpha: float, top: int
+) -> tuple[dict[str, Any], list[NDArray[np.float64]]]:
+    """Two rankings of the same graphs side by side: what is printed of them, and the scores of each model."""
     from scipy.stats import rankdata, spearmanr
 
     from graphglass.channels.calibration import conformal_p_values
 
-    pair = (first, second)
     scores = [left_out_scores(detector, graphs, detector.decision_function(graphs))[0] for detector in pair]
     flags = [conformal_p_values(scores[i], pair[i].decision_scores_) <= alpha for i in (0, 1)]
     ranks = [rankdata(-values, method="ordinal") for values in scores]
     moved = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:top]
     moved = moved[ranks[0][moved] != ranks[1][moved]]
-    return {
+    found = {
         "spearman": float(spearmanr(*scores).statistic) if len(graphs) > 1 else 1.0,
         "flagged": [int(flag.sum()) for flag in flags],
         "both": int((flags[0] & flags[1]).sum()),
@@ -99,18 +94,18 @@ def comparison(first: GLASS, second: GLASS, graphs: GraphSet, alpha: float, top:
                 "rank_b": int(ranks[1][i]),
                 "score_a": float(scores[0][i]),
                 "score_b": float(scores[1][i]),
-                "why": _reason(first, second, graphs[int(i)]),
+                "why": _reason(pair, graphs[int(i)]),
             }
             for i in moved
         ],
-        "scores": scores,
     }
+    return found, scores
 
 
-def _reason(first: GLASS, second: GLASS, graph: GraphSet) -> str:
+def _reason(pair: tuple[GLASS, GLASS], graph: GraphSet) -> str:
     """The families whose contribution to the score changed most."""
     change: dict[str, float] = defaultdict(float)
-    for detector, sign in ((first, -1), (second, 1)):
+    for detector, sign in zip(pair, (-1, 1), strict=True):
         for name, value in detector.explain(graph, neighbours=0, nodes=False).contributions.items():
             change[name.partition(":")[0]] += sign * value
     largest = sorted(change, key=lambda name: (-abs(change[name]), name))[:3]

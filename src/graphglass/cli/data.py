@@ -22,24 +22,17 @@ Names = Annotated[list[str] | None, typer.Argument(help="Dataset names; all of t
 @app.command("list")
 def list_datasets(data_root: Root = None) -> None:
     """Every dataset: where it is found here, and its graphs, classes and average nodes and edges."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    from graphglass.cli.console import literal_console
+    from graphglass.cli.console import print_table
     from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_path, find_dataset
 
     where = f"Data root: {data_root}" if data_root else "No data root: add --data-root FOLDER or set GRAPHGLASS_DATA"
-    table = Table(title=where, box=SIMPLE)
-    for title in ("dataset", "domain", "found"):
-        table.add_column(title, no_wrap=True)
-    for title in ("graphs", "classes", "nodes", "edges"):
-        table.add_column(title, justify="right")
+    rows = []
     for entry in CATALOGUE.values():
         path = find_dataset(entry.name, data_root)
         place = path.name if path else "bundled" if bundled_path(entry.name) else "-"
         counts = (entry.graphs, entry.classes, f"{entry.average_nodes:.2f}", f"{entry.average_edges:.2f}")
-        table.add_row(entry.name, entry.domain, place, *map(str, counts))
-    literal_console().print(table)
+        rows.append((entry.name, entry.domain, place, *map(str, counts)))
+    print_table(where, ("dataset", "domain", "found", "graphs", "classes", "nodes", "edges"), rows)
 
 
 @app.command("get")

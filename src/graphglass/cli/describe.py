@@ -45,13 +45,10 @@ def describe(
         if output is None or as_json:
             raise InputError("--cluster writes one Parquet table per part: name a directory with -o.")
         reading.refuse_beside_cluster()
+        from graphglass.cluster.jobs import describe_parts
 
-        def work(client: Any) -> Any:
-            from graphglass.cluster.jobs import describe_parts
-
-            return describe_parts(client, graphs, output, strict=reading.strict, progress=not quiet)
-
-        run_parts(cluster, workers, "describe", work)
+        options = {"strict": reading.strict, "progress": not quiet}
+        run_parts(cluster, workers, "describe", describe_parts, graphs, output, **options)
         return
     path = only_file(graphs)
     if output is not None:
@@ -74,10 +71,10 @@ def _print(columns: dict[str, list[Any]], rows: int) -> None:
     from graphglass.cli.console import print_line, print_table
 
     total = len(columns["id"])
-    ids = [
-        name + ("*" if estimated else "") for name, estimated in zip(columns["id"], columns["estimated"], strict=True)
+    marks = ["*" if estimated else "" for estimated in columns["estimated"]]
+    cells = [
+        [columns["id"][i] + marks[i], *(f"{columns[name][i]:.4g}" for name in SHOWN)] for i in range(min(rows, total))
     ]
-    cells = [[ids[i], *(f"{columns[name][i]:.4g}" for name in SHOWN)] for i in range(min(rows, total))]
     print_table(None, ("id", *SHOWN.values()), cells)
     amounts = {"graph": total, "node": sum(columns["nodes"]), "edge": sum(columns["edges"])}
     summary = ", ".join(counted(amount, noun) for noun, amount in amounts.items())

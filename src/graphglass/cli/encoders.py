@@ -25,19 +25,11 @@ def encoders(context: typer.Context) -> None:
 @app.command("list")
 def list_encoders() -> None:
     """Every encoder, what it needs, and whether it would load on this machine."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    from graphglass.cli.console import literal_console
+    from graphglass.cli.console import print_table
     from graphglass.embedding.encoders.catalogue import catalogue
 
-    table = Table(box=SIMPLE)
-    for title in ("encoder", "ready", "dimension", "reads", "needs"):
-        table.add_column(title, no_wrap=title == "encoder")
-    for entry in catalogue():
-        state = "yes" if entry.ready else "no"
-        table.add_row(entry.name, state, entry.dimension, entry.reads, entry.needs)
-    literal_console().print(table)
+    rows = [(item.name, "yes" if item.ready else "no", item.dimension, item.reads, item.needs) for item in catalogue()]
+    print_table(None, ("encoder", "ready", "dimension", "reads", "needs"), rows)
 
 
 @app.command()
@@ -69,10 +61,9 @@ def check(
     rate = len(prompts) / (perf_counter() - start)
     found = legibility(rows, prompts)
     spearman = ", ".join(f"{value:.2f} at {width}" for width, value in found.spearman.items())
-    typer.echo(
-        f"encoder     {encoder.fingerprint.name} ({encoder.fingerprint.revision}), dimension {encoder.dimension}"
-    )
-    typer.echo(f"weights     {encoder.fingerprint.weights or 'none'}")
+    origin = encoder.fingerprint
+    typer.echo(f"encoder     {origin.name} ({origin.revision}), dimension {encoder.dimension}")
+    typer.echo(f"weights     {origin.weights or 'none'}")
     typer.echo(f"loaded in   {loaded:.2f} s")
     typer.echo(f"rate        {rate:,.0f} prompts a second ({len(prompts)} prompts, style {style})")
     typer.echo(f"Spearman    {spearman}")

@@ -45,10 +45,9 @@ def explain(
 
 
 def _print(explanation: Explanation) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from graphglass.cli.console import harmless, literal_console
+    from graphglass.cli.console import harmless, literal_console, print_table
 
     console = literal_console()
     facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
@@ -58,21 +57,16 @@ def _print(explanation: Explanation) -> None:
         console.print(f"  {sentence}")
     if len(explanation.reasons) > REASONS:
         console.print(f"  and {len(explanation.reasons) - REASONS} more (--json lists them)")
-    table = Table(title="Contributions (they sum to the score)")
-    table.add_column("channel")
-    table.add_column("contribution", justify="right")
-    for name, value in sorted(explanation.contributions.items(), key=lambda item: -item[1]):
-        table.add_row(name, f"{value:+.4f}")
-    console.print(table)
+    parts = sorted(explanation.contributions.items(), key=lambda item: -item[1])
+    rows = [(name, f"{value:+.4f}") for name, value in parts]
+    print_table("Contributions (they sum to the score)", ("channel", "contribution"), rows)
     for title, near in (("normal graphs", explanation.neighbours), ("known anomalies", explanation.resembles)):
-        if near:
-            table = Table(title=f"Nearest {title}")
-            for column in ("id", "distance", "similarity by family"):
-                table.add_column(column)
-            for neighbour in near:
-                families = ", ".join(f"{family} {value:.2f}" for family, value in neighbour.families.items())
-                table.add_row(neighbour.id, f"{neighbour.distance:.3f}", families)
-            console.print(table)
+        cells = []
+        for item in near:
+            families = ", ".join(f"{family} {value:.2f}" for family, value in item.families.items())
+            cells.append((item.id, f"{item.distance:.3f}", families))
+        if cells:
+            print_table(f"Nearest {title}", ("id", "distance", "similarity by family"), cells)
     order = (-explanation.node_attribution).argsort(kind="stable")[:5]
     lowering = [i for i in order if explanation.node_attribution[i] > 0]
     nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:+.3f})" for i in lowering)

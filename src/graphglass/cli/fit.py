@@ -74,8 +74,8 @@ def fit(
     try:
         if cluster is None:
             graphs = reading.read(path, label_column=label_column)
-            if normal is not None or label_column is not None:
-                graphs = graphs[~anomalous(graphs, normal, path)]
+            if (others := anomalous(graphs, label_column, normal, path)) is not None:
+                graphs = graphs[~others]
             detector.fit(graphs.without_labels(), anomalies=known, **options)
         else:
             from graphglass.cluster import connect, fit_parts

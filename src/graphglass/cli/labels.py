@@ -22,8 +22,10 @@ LABEL_COLUMN = Annotated[
 NORMAL = Annotated[str | None, typer.Option("--normal", help="The class that is normal; all others are anomalous.")]
 
 
-def anomalous(graphs: GraphSet, normal: str | None, path: Path) -> NDArray[np.bool_]:
-    """Which graphs have another class than ``normal``. (graphs,)"""
+def anomalous(graphs: GraphSet, label_column: str | None, normal: str | None, path: Path) -> NDArray[np.bool_] | None:
+    """Which graphs have another class than ``normal``, (graphs,); None if neither option was given."""
+    if normal is None and label_column is None:
+        return None
     if graphs.labels is None:
         raise InputError(f"{path} has no class labels. Name the column that holds them with --label-column.")
     classes = [_spelled(value) for value in graphs.labels.tolist()]

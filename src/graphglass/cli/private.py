@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
     from graphglass.graphs.graph_set import GraphSet
     from graphglass.privacy.private_summary import PrivateSummary
-    from graphglass.privacy.release.ledger import Ledger
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,9 +42,8 @@ def create(
     """Fix what all releases about a dataset may cost together. It cannot be changed later."""
     from graphglass.privacy.release.ledger import Ledger
 
-    account = (Ledger(ledger) if ledger.exists() else Ledger.create(ledger)).grant(
-        dataset, epsilon=epsilon, delta=delta
-    )
+    book = Ledger(ledger) if ledger.exists() else Ledger.create(ledger)
+    account = book.grant(dataset, epsilon=epsilon, delta=delta)
     typer.echo(
         f"{dataset}: epsilon {account.epsilon:g} at delta {account.delta:g} "
         f"(mu^2 {float(account.mu_squared):.6f}) in {ledger}.\n"
@@ -101,7 +99,11 @@ def release(
     if sharpness is not None and model is not None:
         raise InputError("--sharpness is for a release of sketches; with --model choose a --kernel.")
     book = Ledger(ledger)
-    account = _only_dataset(book, ledger) if dataset is None else dataset
+    names = book.datasets() if dataset is None else (dataset,)
+    if len(names) != 1:
+        found = ", ".join(names) or "none"
+        raise InputError(f"{ledger} has budgets for {len(names)} datasets ({found}). Name one with --dataset.")
+    account = names[0]
     try:
         graphs = replace(reading, strict=True).read(references)
     except GraphError as error:
@@ -120,7 +122,7 @@ def release(
         epsilon=epsilon,
         delta=delta,
         graphs_per_subject=graphs_per_subject,
-        model=None if model is None else _model(model),
+        model=_model(model),
         features=kernel if sharpness is None else SketchFeatures(sharpness=sharpness),
         source=None if public is None else reading.read(public),
         release_id=release_id,
@@ -136,18 +138,10 @@ def release(
     )
 
 
-def _model(path: Path) -> GLASS:
+def _model(path: Path | None) -> GLASS | None:
     from graphglass.detector.glass import GLASS
 
-    return GLASS.load(path)
-
-
-def _only_dataset(book: Ledger, path: Path) -> str:
-    known = book.datasets()
-    if len(known) != 1:
-        found = ", ".join(known) or "none"
-        raise InputError(f"{path} has budgets for {len(known)} datasets ({found}). Name one with --dataset.")
-    return known[0]
+    return None if path is None else GLASS.load(path)
 
 
 def _name_unread(graphs: GraphSet) -> None:
@@ -258,7 +252,7 @@ def score(
     from graphglass.privacy.summary_detector import SummaryDetector
 
     loaded = _load(summary)
-    detector = SummaryDetector.of(loaded, None if model is None else _model(model), source_prior=source_prior)
+    detector = SummaryDetector.of(loaded, _model(model), source_prior=source_prior)
     read = reading.read(graphs, keep=keep)
     if model is None:
         _name_unread(read)
@@ -275,7 +269,7 @@ def merge(
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
     from graphglass.privacy.release.merge import merge as merge_summaries
-    from graphglass.privacy.release.summary_file import refuse_output
+    from graphglass.privacy.release.publish import refuse_output
 
     refuse_output(output)
     merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)

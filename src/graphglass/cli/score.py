@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -65,22 +65,18 @@ def score(
                 "--references, --summary, --zero-shot, --report, --keep, --label-column and --normal."
             )
         reading.refuse_beside_cluster()
+        from graphglass.cluster.jobs import score_parts
 
-        def work(client: Any) -> Any:
-            from graphglass.cluster.jobs import score_parts
-
-            return score_parts(client, model, queries, output, strict=reading.strict, progress=not quiet)
-
-        run_parts(cluster, workers, "score", work)
+        options = {"strict": reading.strict, "progress": not quiet}
+        run_parts(cluster, workers, "score", score_parts, model, queries, output, **options)
         return
     path = only_file(queries)
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("Use one of --references, --summary and --zero-shot; --report does not work with --summary.")
     reading.refuse_nodes_beside("--references", references)
-    if output is not None:
-        refuse_unless_writable(output, SUFFIXES)
-    if report is not None:
-        refuse_unless_writable(report, (".html", ".htm"))
+    for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
+        if written is not None:
+            refuse_unless_writable(written, suffixes)
     detector = GLASS.load(model)
     detector.verbose = not quiet
     if references is not None:
@@ -88,7 +84,7 @@ def score(
     elif zero_shot:
         detector = detector.for_any_domain()
     graphs = reading.read(path, keep=keep, label_column=label_column)
-    truth = None if normal is None and label_column is None else anomalous(graphs, normal, path)
+    truth = anomalous(graphs, label_column, normal, path)
     graphs = graphs.without_labels()
     if summary is not None:
         from graphglass.privacy.private_summary import PrivateSummary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -60,23 +60,20 @@ def connect(cluster: str, workers: int | None = None) -> Iterator[Any]:
 
 def check_workers(client: Any, where: str) -> None:
     """Refuse a cluster without workers, or whose workers run other versions than this process."""
-    here = installed()
-    there = client.run(installed)
+    here, there = installed(), client.run(installed)
     if not there:
         raise ClusterError(f"The scheduler at {where} has no workers. Start some with `dask worker {where}`.")
     for worker, versions in there.items():
-        different = {name: (here[name], versions[name]) for name in PACKAGES if here[name] != versions[name]}
-        if different:
-            listed = ", ".join(f"{name} {mine} here and {theirs} there" for name, (mine, theirs) in different.items())
+        pairs = {name: (here[name], versions[name]) for name in PACKAGES if here[name] != versions[name]}
+        if pairs:
+            listed = ", ".join(f"{name} {mine} here and {theirs} there" for name, (mine, theirs) in pairs.items())
             raise ClusterError(f"Worker {worker} runs other versions: {listed}. Install the same on both sides.")
 
 
 def installed() -> dict[str, str]:
     """Versions of the packages that decide a result."""
-    found = {}
+    found = dict.fromkeys(PACKAGES, "missing")
     for name in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "missing"
     return found

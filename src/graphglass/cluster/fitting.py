@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
-from graphglass.cluster.parts import input_files
+from graphglass.cluster.part_work import input_files
 from graphglass.detector.glass import GLASS
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet

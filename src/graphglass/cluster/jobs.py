@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from graphglass.cluster.connection import check_workers
-from graphglass.cluster.part_work import Outcome, describe_part, score_columns, score_part
-from graphglass.cluster.parts import Part, input_files, list_parts
+from graphglass.cluster.part_work import (
+    Outcome,
+    Part,
+    describe_part,
+    input_files,
+    list_parts,
+    score_columns,
+    score_part,
+)
 from graphglass.errors import ClusterError
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.rejects import logger
@@ -55,12 +63,7 @@ def score_parts(
 
 
 def describe_parts(
-    client: Any,
-    sources: Sequence[str | Path],
-    output: str | Path,
-    *,
-    strict: bool = False,
-    progress: bool = False,
+    client: Any, sources: Sequence[str | Path], output: str | Path, *, strict: bool = False, progress: bool = False
 ) -> list[Outcome]:
     """Describe every part into ``output/NAME.parquet``; otherwise as :func:`score_parts`."""
     return _run(client, partial(describe_part, strict=strict), sources, output, progress)
@@ -87,8 +90,7 @@ def score(model: str | Path, source: str | Path | Sequence[str | Path], client: 
     files = input_files([source] if isinstance(source, str | Path) else source)
     kinds = {"id": "str", "score": "f8", "p_value": "f8"}
     meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
-    frame = dd.from_map(_frame, [str(Path(name).absolute()) for name in files], model=where, digest=digest, meta=meta)
-    return frame
+    return dd.from_map(_frame, [str(Path(name).absolute()) for name in files], model=where, digest=digest, meta=meta)
 
 
 def _frame(source: str, model: str, digest: str) -> Any:
@@ -106,11 +108,7 @@ def _reachable(model: str | Path) -> str:
 
 
 def _run(
-    client: Any,
-    work: Callable[[Part], Outcome],
-    sources: Sequence[str | Path],
-    output: str | Path,
-    progress: bool,
+    client: Any, work: Callable[[Part], Outcome], sources: Sequence[str | Path], output: str | Path, progress: bool
 ) -> list[Outcome]:
     from distributed import KilledWorker
 
@@ -118,29 +116,28 @@ def _run(
     if folder.exists() and not folder.is_dir():
         raise ClusterError(f"{folder} is a file; results of many parts need a directory.")
     folder.mkdir(parents=True, exist_ok=True)
-    waiting = list_parts(sources, folder)[::-1]
-    total, outcomes = len(waiting), []
+    waiting = iter(parts := list_parts(sources, folder))
+    ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
     pending: dict[Any, Part] = {}
+    outcomes = []
 
-    def launch() -> None:
-        part = waiting.pop()
-        pending[client.submit(work, part, pure=False, retries=2)] = part
+    def launch(count: int) -> None:
+        for part in islice(waiting, count):
+            pending[client.submit(work, part, pure=False, retries=2)] = part
 
-    with progress_bar("Parts", total, show=progress) as advance:
-        for _ in range(min(total, _AHEAD * max(1, len(client.scheduler_info()["workers"])))):
-            launch()
+    with progress_bar("Parts", len(parts), show=progress) as advance:
+        launch(ahead)
         while pending:
             for future in _next_finished(client, pending):
                 part = pending.pop(future)
                 try:
                     outcomes.append(future.result())
-                except KilledWorker as error:
-                    outcomes.append(Outcome(part, error=f"{part.source}: every worker that took it died ({error})"))
                 except Exception as error:  # one part that fails does not stop the others
-                    outcomes.append(Outcome(part, error=f"{part.source}: {type(error).__name__}: {error}"))
+                    died = f"every worker that took it died ({error})"
+                    reason = died if isinstance(error, KilledWorker) else f"{type(error).__name__}: {error}"
+                    outcomes.append(Outcome(part, error=f"{part.source}: {reason}"))
                 advance()
-                if waiting:
-                    launch()
+                launch(1)
     return sorted(outcomes, key=lambda outcome: outcome.part.source)
 
 

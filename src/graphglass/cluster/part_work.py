@@ -1,29 +1,37 @@
-"""The work on one part; each function depends on its arguments alone, so that any worker can run it."""
+"""The parts of a job, and the work on one of them, which depends on its arguments alone and runs on any worker."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.cluster.parts import Part
 from graphglass.detector.glass import GLASS
-from graphglass.errors import GlassError
+from graphglass.errors import GlassError, InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 from graphglass.storage.atomic import replacing
 from graphglass.structure.profile import profile
 
+SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
 CHUNK = 10_000
 _METADATA = b"graphglass-part"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One input file and the Parquet file its results go to."""
+
+    source: str
+    output: str
 
 
 @dataclass(frozen=True)
@@ -33,30 +41,49 @@ class Outcome:
     part: Part
     graphs: int = 0
     rejected: int = 0
-    seconds: float = 0.0
     skipped: bool = False
     error: str | None = None
     rejects: str | None = None
 
 
-Columns = dict[str, Any]
+def input_files(sources: Sequence[str | Path]) -> list[str]:
+    """Files, folders and patterns as part files; each holds whole graphs, in Parquet or JSON Lines."""
+    found: list[str] = []
+    for source in map(str, sources):
+        if Path(source).is_dir():
+            names = sorted(str(path) for path in Path(source).iterdir() if path.name.endswith(SUFFIXES))
+        elif Path(source).is_file():
+            names = [source]
+        else:
+            names = sorted(glob(source))
+        if not names:
+            raise InputError(f"{source} matches no part. Parts are files ending in {', '.join(SUFFIXES)}.")
+        found += names
+    wrong = next((name for name in found if not name.endswith(SUFFIXES)), None)
+    if wrong is not None:
+        raise InputError(f"{wrong} is not a part: parts end in {', '.join(SUFFIXES)}. Convert it with write_parquet.")
+    return found
 
 
-def score_columns(graphs: GraphSet, model: str, digest: str) -> Columns:
+def list_parts(sources: Sequence[str | Path], output: Path) -> list[Part]:
+    """Pair every input with ``output/NAME.parquet``; two inputs of one name are refused."""
+    parts: dict[str, Part] = {}
+    for source in input_files(sources):
+        name = Path(source).name
+        stem = next(name.removesuffix(suffix) for suffix in reversed(SUFFIXES) if name.endswith(suffix))
+        if stem in parts:
+            raise InputError(f"{source} and {parts[stem].source} would write to one file. Rename one of them.")
+        parts[stem] = Part(str(Path(source).absolute()), str((output / f"{stem}.parquet").absolute()))
+    return list(parts.values())
+
+
+def score_columns(graphs: GraphSet, model: str, digest: str) -> dict[str, Any]:
     """Ids, scores and p-values of every graph."""
     detector = _detector(model, digest)
     chunks = [detector.decision_function(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
     scores = np.concatenate([np.zeros(0), *chunks])  # a part may hold no graph that can be read
-    return {
-        "id": list(graphs.ids),
-        "score": scores,
-        "p_value": conformal_p_values(scores, detector.decision_scores_),
-    }
-
-
-def describe_columns(graphs: GraphSet) -> Columns:
-    """Ids, aggregates and spectral sketch of every graph."""
-    return profile(graphs).columns(graphs.ids)
+    p_values = conformal_p_values(scores, detector.decision_scores_)
+    return {"id": list(graphs.ids), "score": scores, "p_value": p_values}
 
 
 def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:
@@ -66,18 +93,19 @@ def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> 
 
 def describe_part(part: Part, *, strict: bool = False) -> Outcome:
     """Describe one part unless its result is there already."""
-    return _run(part, {"job": "describe"}, describe_columns, strict)
+    return _run(part, {"job": "describe"}, lambda graphs: profile(graphs).columns(graphs.ids), strict)
 
 
-def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], Columns], strict: bool) -> Outcome:
+def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], dict[str, Any]], strict: bool) -> Outcome:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    start = time.perf_counter()
     try:
         # A result that may lack records does not count as one of a strict job.
         how = {"strict": True} if strict else {}
-        stamp = json.dumps({**job, **how, "source": _state(part.source)}, sort_keys=True).encode()
+        status = Path(part.source).stat()
+        state = [status.st_size, status.st_mtime_ns]
+        stamp = json.dumps({**job, **how, "source": state}, sort_keys=True).encode()
         if _finished(part.output, stamp):
             return Outcome(part, skipped=True)
         result = read_report(part.source, strict=strict, cache=False)
@@ -89,12 +117,7 @@ def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], Colum
     except (GlassError, OSError) as error:
         return Outcome(part, error=f"{part.source}: {error}")
     rejects = f"{part.source}: {result.summary()}" if result.rejects else None
-    return Outcome(part, len(result.graphs), len(result.rejects), time.perf_counter() - start, rejects=rejects)
-
-
-def _state(source: str) -> list[int]:
-    status = Path(source).stat()
-    return [status.st_size, status.st_mtime_ns]
+    return Outcome(part, len(result.graphs), len(result.rejects), rejects=rejects)
 
 
 def _finished(output: str, stamp: bytes) -> bool:
@@ -102,16 +125,13 @@ def _finished(output: str, stamp: bytes) -> bool:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not Path(output).is_file():
-        return False
     try:
-        metadata: Mapping[bytes, bytes] = pq.read_schema(output).metadata or {}
-        if metadata.get(_METADATA) != stamp:
-            return False
-        pq.read_table(output, page_checksum_verification=True)
+        found = (pq.read_schema(output).metadata or {}).get(_METADATA) == stamp
+        if found:
+            pq.read_table(output, page_checksum_verification=True)
     except (pa.ArrowException, OSError, ValueError):
         return False
-    return True
+    return bool(found)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +134,7 @@ class PrivateSummary:
             "kind": self.features.kind,
             "features": self.features.to_json(),
             "features_digest": self.features.digest(),
-            "sites": [site.to_json() for site in self.sites],
+            "sites": [asdict(site) for site in self.sites],
         }
         return pack_artifact(KIND, arrays, document)
 

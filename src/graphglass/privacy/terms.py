@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -74,9 +74,7 @@ class PrivacyTerms:
 
     @property
     def sensitivity(self) -> float:
-        """How far the mean feature moves when one subject's graphs are replaced, 2 g / n
-        (prop:private_summary).
-        """
+        """How far the mean feature moves when one subject's graphs are replaced, 2 g / n (prop:private_summary)."""
         return 2.0 * self.graphs_per_subject / self.references
 
     @property
@@ -84,18 +82,14 @@ class PrivacyTerms:
         """Standard deviation of the noise per coordinate of the mean (eq:dp_release)."""
         return self.noise_scale / (self.references * 2.0**self.grid_bits)
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> PrivacyTerms:
-        """Rebuild from :meth:`to_json`; unknown, missing or impossible values are refused."""
+        """Rebuild from the fields by name; unknown, missing or impossible values are refused."""
         kinds: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,)}
         expected = {item.name: kinds[str(item.type)] for item in fields(cls)}
         if set(value) != set(expected):
-            raise ArtifactError(
-                f"Privacy terms must have exactly the fields {sorted(expected)}, found {sorted(value)}."
-            )
+            found = f"found {sorted(value)}"
+            raise ArtifactError(f"Privacy terms must have exactly the fields {sorted(expected)}, {found}.")
         for name, kind in expected.items():
             if not isinstance(value[name], kind) or isinstance(value[name], bool):
                 raise ArtifactError(f"The privacy term {name!r} has the wrong type: {value[name]!r}.")
@@ -118,9 +112,8 @@ class PrivacyTerms:
         if any(len(getattr(self, name)) > _LONGEST for name in ("release", "collection", "ledger_head")):
             raise ArtifactError(f"A name in the privacy terms is longer than {_LONGEST} characters.")
         slack = float(slack_factor(self.epsilon) * rounding_distance(self.dimension, self.noise_scale))
-        if not slack <= self.delta_slack < self.delta or log_delta(self.epsilon, self.mu) > math.log(
-            self.delta - self.delta_slack
-        ):
+        booked = slack <= self.delta_slack < self.delta
+        if not booked or log_delta(self.epsilon, self.mu) > math.log(self.delta - self.delta_slack):
             raise ArtifactError(
                 f"The noise stated in the privacy terms does not keep the promise ({self.epsilon:g}, {self.delta:g}): "
                 "the file is forged or damaged. Do not rely on it."

@@ -88,9 +88,8 @@ class Ledger:
             except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
                 if isinstance(error, GlassError):
                     raise
-                raise LedgerError(
-                    f"The ledger {self._chain.path} holds an entry that cannot be read: {error}."
-                ) from error
+                path = self._chain.path
+                raise LedgerError(f"The ledger {path} holds an entry that cannot be read: {error}.") from error
 
     def _entries(self) -> list[Entry]:
         with self._transaction() as transaction:
@@ -104,9 +103,7 @@ class Ledger:
         with self._transaction() as transaction:
             for other in grants_in(transaction.entries):
                 if other == dataset:
-                    raise BudgetError(
-                        f"Dataset {dataset!r} has a budget already; a budget is fixed when it is created."
-                    )
+                    raise BudgetError(f"Dataset {other!r} has a budget already; a budget is fixed when it is created.")
                 if skeleton(other) == skeleton(dataset):
                     raise BudgetError(
                         f"The name {dataset!r} looks like {other!r}, which has a budget already. Use that name if the "
@@ -132,9 +129,7 @@ class Ledger:
         return last.sequence, last.digest
 
     def collection(self, dataset: str) -> str:
-        """A keyed digest of the dataset's name: lets a merge see that two summaries are about one dataset,
-        tells no more.
-        """
+        """A keyed digest of the dataset's name: lets a merge see that two summaries are about one dataset."""
         return self._keyed(dataset.encode()).hex()[:32]
 
     def fingerprint(self, content_hash: str) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
+import tempfile
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import LedgerError, ParameterError, PrivacyError
+from graphglass.errors import ArtifactError, InputError, LedgerError, ParameterError, PrivacyError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import check_epsilon_delta
@@ -22,7 +24,6 @@ from graphglass.privacy.release.graph_hashes import graph_hashes
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, to_grid
 from graphglass.privacy.release.noise import discrete_gaussian
-from graphglass.privacy.release.summary_file import refuse_output, write_output
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
 
@@ -166,7 +167,7 @@ def release(
             "it; otherwise its budget is lost."
         ) from error
     if target is not None:
-        write_output(target, summary, repeated=False)
+        _write_output(target, summary, repeated=False)
     return summary
 
 
@@ -209,5 +210,46 @@ def _stored(
         )
     summary = PrivateSummary.from_bytes(content)
     if target is not None:
-        write_output(target, summary, repeated=True)
+        _write_output(target, summary, repeated=True)
     return summary
+
+
+def refuse_output(path: Path, stored: PrivateSummary | None = None) -> None:
+    """Refuse a path that could not be written, or that holds something else than the ``stored`` summary."""
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a directory. Name a file for the summary.")
+    if os.path.lexists(path) and (stored is None or not _holds(path, stored)):
+        held = "" if stored is None else f" and is not release {stored.sites[0].release}"
+        raise InputError(f"{path} exists already{held}. A release never replaces another file: name a new one.")
+    if not os.path.isdir(path.parent):
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}. Create it or name another.")
+    try:
+        # What the write itself begins with. Permissions alone miss full, read-only and special file systems.
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}. Name another file.") from error
+
+
+def _write_output(path: Path, summary: PrivateSummary, *, repeated: bool) -> None:
+    """Write a release that the ledger keeps, or say how to get at it."""
+    try:
+        # Again: embedding the graphs may have taken hours since the first look.
+        refuse_output(path, summary)
+        summary.save(path)
+    except (ArtifactError, InputError) as error:
+        release = summary.sites[0].release
+        raise ArtifactError(
+            f"{error} Release {release} {'is' if repeated else 'was charged and is'} kept in the ledger: repeat the "
+            f"request with --release-id {shlex.quote(release)} (release_id={release!r} in Python) and another output, "
+            "at no further cost."
+        ) from error
+
+
+def _holds(path: Path, summary: PrivateSummary) -> bool:
+    if not path.is_file():
+        return False  # reading a pipe or a device could wait for ever
+    try:
+        return PrivateSummary.load(path).sites == summary.sites
+    except ArtifactError:
+        return False
