@@ -8,13 +8,13 @@ queries. Writes results/quality/map.json; `python benchmarks/map.py --page` puts
 
 import argparse
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
 
 from graphglass import GLASS, load_dataset
+from graphglass.bench.table_model import filled
 from graphglass.channels.profiled_graphs import measure_graphs
 
 DATASETS = ("MUTAG", "PROTEINS", "ENZYMES", "BZR", "AIDS", "IMDB-BINARY")
@@ -22,7 +22,6 @@ MOST = 400  # references, and queries of each side
 ALPHA = 0.05
 RECORD = Path("results/quality/map.json")
 PAGE = Path("docs/scoring.md")
-MARK = re.compile(r"<!-- map -->.*?<!-- end -->", re.DOTALL)
 
 
 def measure(name, data_root):
@@ -68,11 +67,7 @@ def page():
         f"{row['flagged_outside']:.0%} | {row['others_outside']:.0%} |"
         for row in rows
     ]
-    body = "<!-- map -->\n\n" + "\n".join(lines) + "\n\n<!-- end -->"
-    text = PAGE.read_text()
-    if not MARK.search(text):
-        raise SystemExit(f"{PAGE} has no part marked 'map'.")
-    PAGE.write_text(MARK.sub(lambda _: body, text))
+    PAGE.write_text(filled(PAGE, {"map": "\n".join(lines)}))
 
 
 def main():

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from graphglass.bench.datasets import EVERY, SUITE, TWELVE, Datasets
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import blind
 from graphglass.bench.suite import DIRECTIONS, class_split, task_classes
+from graphglass.bench.table_model import filled
 from graphglass.bench.tables import SHORT
 from graphglass.channels.fusion import SHARPNESS
 from graphglass.graphs import GraphSet, canonical_graph_set
@@ -257,14 +257,8 @@ def page() -> None:
         "p-values": calibration(rows), "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
         "planted": planted_table(),
     }  # fmt: skip
-    text = PAGE.read_text(encoding="utf-8")
-    for name, lines in parts.items():
-        body = "\n".join(lines) if lines else "Not measured yet."
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not pattern.search(text):
-            raise SystemExit(f"{PAGE} has no place <!-- {name} -->.")
-        text = pattern.sub(lambda found, body=body: f"{found[1]}\n{body}\n\n{found[2]}", text)
-    PAGE.write_text(text, encoding="utf-8")
+    texts = {name: "\n".join(lines) or "Not measured yet." for name, lines in parts.items()}
+    PAGE.write_text(filled(PAGE, texts), encoding="utf-8")
 
 
 def average(rows: list[Row], value: Callable[[Row], float | None], names: Any, direction: str) -> float | None:

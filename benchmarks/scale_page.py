@@ -4,13 +4,14 @@ python benchmarks/scale_page.py
 """
 
 import json
-import re
 from pathlib import Path
 
 import matplotlib as mpl
 
 mpl.use("Agg")
 from matplotlib import pyplot
+
+from graphglass.bench.table_model import filled
 
 RECORDS = Path("results/benchmarks/scale.json")
 PAGE = Path("docs/scale.md")
@@ -25,17 +26,10 @@ def main():
         figure = draw(records)
         figure.savefig(FIGURES / name, dpi=150, bbox_inches="tight")
         pyplot.close(figure)
-    text = PAGE.read_text()
     parts = {
         "graphs": graphs_table, "stages": stages_table, "exact": exact_table, "large": large_table, "cost": cost_table,
     }  # fmt: skip
-    for name, lines in parts.items():
-        pattern = rf"<!-- {name} -->.*?<!-- end -->"
-        if not re.search(pattern, text, flags=re.DOTALL):
-            raise SystemExit(f"{PAGE} has no part marked {name!r}.")
-        body = f"<!-- {name} -->\n\n" + "\n".join(lines(records)) + "\n\n<!-- end -->"
-        text = re.sub(pattern, lambda _, body=body: body, text, flags=re.DOTALL)
-    PAGE.write_text(text)
+    PAGE.write_text(filled(PAGE, {name: "\n".join(lines(records)) for name, lines in parts.items()}))
 
 
 def table(head, rows):

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from graphglass.baselines.histograms import histograms
 from graphglass.baselines.kernels import (
     WLSVM,
-    Propagation,
     PropagationForest,
     PropagationSVM,
-    WeisfeilerLehman,
     WLForest,
 )
 from graphglass.baselines.propagation_kernel import bin_offsets, cauchy_projection, propagated_codes
@@ -55,10 +53,10 @@ def test_wl_kernel_equals_grakel(molecules: GraphSet, grakel: ModuleType) -> Non
         reference = grakel.WeisfeilerLehman(n_iter=3, normalize=True, base_graph_kernel=grakel.VertexHistogram)
         fitted = reference.fit_transform(grakel_input(molecules[:40]))
         unseen = reference.transform(grakel_input(molecules[40:]))
-    kernel = WeisfeilerLehman(rounds=3)
-    known = kernel.histograms(molecules[:40])
+    kernel = WLSVM(rounds=3)
+    known = kernel._histograms(molecules[:40])
     np.testing.assert_allclose(known.similarities(known), fitted, atol=1e-9)
-    queries = kernel.histograms(molecules[40:], known.vocabulary)
+    queries = kernel._histograms(molecules[40:], known.vocabulary)
     np.testing.assert_allclose(queries.similarities(known), unseen, atol=1e-9)
 
 
@@ -125,5 +123,5 @@ def test_misuse(make: type[WLSVM], molecules: GraphSet) -> None:
 
 def test_settings_are_reported() -> None:
     assert WLSVM(nu=0.2).get_params() == {"rounds": 3, "nu": 0.2}
-    assert Propagation(width=0.5).settings() == {"rounds": 5, "width": 0.5}
+    assert PropagationSVM(width=0.5).get_params() == {"rounds": 5, "width": 0.5, "nu": 0.1}
     assert PropagationForest().get_params()["n_estimators"] == 100

@@ -15,7 +15,7 @@ from graphglass.baselines.gladc import decoded_propagation, structure_error
 from graphglass.baselines.glocalkd import distillation_error
 from graphglass.baselines.muse import balanced_pair_loss, feature_errors, pair_error_summary, sample_owners
 from graphglass.baselines.node_inputs import InputSchema, graph_batch
-from graphglass.baselines.ocgin import OCGINNetwork, squared_distance
+from graphglass.baselines.ocgin import OCGIN, OCGINNetwork, squared_distance
 from graphglass.baselines.ocgtl import ParallelGIN, one_class_error, transformation_error
 from graphglass.baselines.signet import DualHypergraph, bottleneck_factors, relative_importance
 from graphglass.baselines.uniform import energy_gap, langevin
@@ -45,8 +45,8 @@ def dense_graphs(batch):
 def test_ocgin_is_the_squared_distance_to_the_mean_of_the_untrained_readouts(several, make_graphs):
     assert squared_distance(torch.tensor([[3.0, 4.0]]), torch.tensor([0.0, 1.0])).item() == 18.0
     torch.manual_seed(0)
-    network = OCGINNetwork(several.features.shape[1], 4, 2)
     graphs = make_graphs(4, "clique", 0)
+    network = OCGINNetwork(InputSchema.of(graphs, "degree", 0), OCGIN(hidden=4, layers=2))
     with torch.no_grad():
         expected = network.embed(several).mean(0)
         network.prepare(graph_batch(graphs, InputSchema.of(graphs, "degree", 0)))

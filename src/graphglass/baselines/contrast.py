@@ -23,12 +23,8 @@ def deviation(errors: Tensor, statistics: Tensor) -> Tensor:
     """Standard deviations between an error and the training graphs' mean, on either side, (rows, ...).
 
     Against normal references an error far below theirs is as foreign as one far above: a graph unlike every reference
-    has no near negatives and so an InfoNCE close to that of its positive pair alone.
-
-    Parameters
-    ----------
-    statistics : (2, ...)
-        Mean and standard deviation of the training graphs' errors.
+    has no near negatives and so an InfoNCE close to that of its positive pair alone. `statistics`, (2, ...), are the
+    mean and the standard deviation of the training graphs' errors.
     """
     return ((errors - statistics[0]) / statistics[1]).abs()
 

@@ -20,16 +20,11 @@ SAMPLED_NODES = 32  # per graph and training step, anchors and negatives alike
 
 
 def node_contrast(one: Tensor, two: Tensor, real: Tensor, sizes: Tensor, temperature: float) -> Tensor:
-    r"""InfoNCE whose negatives are the other nodes of the same graph, averaged over nodes, (graphs,).
+    """InfoNCE whose negatives are the other nodes of the same graph, averaged over nodes, (graphs,).
 
-    Parameters
-    ----------
-    one, two : (graphs, places, width)
-        The two views of the nodes, padded.
-    real : bool (graphs, places)
-    sizes : (graphs,)
-        Nodes of each graph. Where fewer fill the places, the sum over negatives is scaled up to all of them. A
-        graph of one node has no negatives and error 0.
+    The two views of the nodes are padded, (graphs, places, width), and `real`, (graphs, places), says where a node is.
+    Where fewer nodes than the `sizes` of the graphs fill the places, the sum over negatives is scaled up to all of
+    them. A graph of one node has no negatives and error 0.
     """
     similarity = F.normalize(one, dim=2) @ F.normalize(two, dim=2).transpose(1, 2) / temperature
     own = similarity.diagonal(dim1=1, dim2=2)
@@ -102,15 +97,15 @@ class CVTGADNetwork(Network):
     attended: Tensor
     statistics: Tensor
 
-    def __init__(
-        self, widths: tuple[int, int], hidden: int, layers: int, balance: float, temperature: float, kept: int
-    ) -> None:
+    def __init__(self, schema: InputSchema, settings: CVTGAD) -> None:
         super().__init__()
+        widths = schema.width, schema.structure_width
+        hidden, layers = settings.hidden, settings.layers
         self.encoders = nn.ModuleList(GIN(width, hidden, layers) for width in widths)
         self.node_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.graph_heads = nn.ModuleList(mlp(hidden * layers, hidden, hidden) for _ in widths)
         self.node_attention, self.graph_attention = CrossView(hidden), CrossView(hidden)
-        self.balance, self.temperature, self.kept = balance, temperature, kept
+        self.balance, self.temperature, self.kept = settings.balance, settings.temperature, settings.references
         self.register_buffer("references", torch.zeros(2, 0, hidden))  # graph views before attention
         self.register_buffer("attended", torch.zeros(2, 0, hidden))  # and after it
         self.register_buffer("statistics", torch.tensor([[0.0, 1.0], [0.0, 1.0]]))
@@ -211,6 +206,7 @@ class CVTGAD(DeepDetector):
     graph-level anomaly detection. ECML PKDD 2023.
     """
 
+    network = CVTGADNetwork
     unlabelled = "constant"
     walks = 16
 
@@ -220,10 +216,6 @@ class CVTGAD(DeepDetector):
     temperature: float = 0.2
     references: int = 512
     epochs: int = 400
-
-    def network(self, schema: InputSchema) -> CVTGADNetwork:
-        widths = schema.width, schema.structure_width
-        return CVTGADNetwork(widths, self.hidden, self.layers, self.balance, self.temperature, self.references)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

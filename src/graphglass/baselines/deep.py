@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from graphglass.baselines.node_inputs import InputSchema, graph_batch
 from graphglass.embedding.network.graph_batch import GraphBatch
-from graphglass.embedding.training.origin import training_origin
+from graphglass.embedding.training.config import training_origin
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.storage.load import load_artifact
@@ -74,6 +74,7 @@ class DeepDetector(BaseEstimator, ABC):
     walks: ClassVar[int] = 0
     joined: ClassVar[bool] = False  # whether nodes have their labels and attributes side by side
     transductive: ClassVar[bool] = False  # whether a score depends on the graphs scored with it
+    network: ClassVar[type[Network]]  # made of the schema and the detector itself, whose settings it reads
 
     epochs: int
     max_steps: int | None = 300
@@ -81,10 +82,6 @@ class DeepDetector(BaseEstimator, ABC):
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     random_state: int = 0
-
-    @abstractmethod
-    def network(self, schema: InputSchema) -> Network:
-        """The untrained network for inputs of that schema."""
 
     def fit(self, graphs: GraphSet, y: object = None) -> Self:
         """Learn from normal graphs; ``y`` is ignored and there for scikit-learn's sake."""
@@ -95,7 +92,7 @@ class DeepDetector(BaseEstimator, ABC):
         inputs = graph_batch(graphs, self.schema_)
         with torch.random.fork_rng(devices=[]), one_thread():
             torch.manual_seed(self.random_state)
-            self.network_ = self.network(self.schema_)
+            self.network_ = self.network(self.schema_, self)
             self.origin_ = training_origin(self.network_, self._settings())
             with torch.no_grad():
                 self.network_.prepare(inputs)
@@ -170,7 +167,7 @@ class DeepDetector(BaseEstimator, ABC):
         detector = cls(**settings["parameters"])
         detector.schema_ = InputSchema.from_json(settings["schema"])
         with torch.random.fork_rng(devices=[]):
-            detector.network_ = detector.network(detector.schema_)
+            detector.network_ = cls.network(detector.schema_, detector)
         weights = {name: torch.from_numpy(value.copy()) for name, value in artifact.tensors["weights"].items()}
         try:
             _restore(detector.network_, weights)

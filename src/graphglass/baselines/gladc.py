@@ -76,13 +76,14 @@ class Encoder(GCN):
 class GLADCNetwork(Network):
     """A shared encoder, a feature decoder and the projection of the contrastive part."""
 
-    def __init__(self, width: int, hidden: int, output: int, temperature: float, noise: float) -> None:
+    def __init__(self, schema: InputSchema, settings: GLADC) -> None:
         super().__init__()
-        self.encoder = Encoder(width, hidden, output)
+        hidden, output = settings.hidden, settings.output
+        self.encoder = Encoder(schema.width, hidden, output)
         self.again = nn.ModuleList([nn.BatchNorm1d(hidden, affine=False)])  # of the encoder on decoded graphs
-        self.decoder = GCN(output, hidden, width)
+        self.decoder = GCN(output, hidden, schema.width)
         self.project = mlp(output, output, output)
-        self.temperature, self.noise = temperature, noise
+        self.temperature, self.noise = settings.temperature, settings.noise
 
     def latent_error(self, z: Tensor, again: Tensor, batch: GraphBatch) -> Tensor:
         """How far the re-encoded graph is from the encoded one, at its nodes and as a whole, (graphs,)."""
@@ -145,11 +146,10 @@ class GLADC(DeepDetector):
     with contrastive learning. Scientific Reports, 2022.
     """
 
+    network = GLADCNetwork
+
     hidden: int = 64
     output: int = 32
     temperature: float = 0.2
     noise: float = 1.0
     epochs: int = 100
-
-    def network(self, schema: InputSchema) -> GLADCNetwork:
-        return GLADCNetwork(schema.width, self.hidden, self.output, self.temperature, self.noise)

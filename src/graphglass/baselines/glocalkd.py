@@ -25,11 +25,12 @@ def distillation_error(student: Tensor, teacher: Tensor, batch: GraphBatch, bala
 class GLocalKDNetwork(Network):
     """A frozen random GCN and the GCN that learns to repeat it."""
 
-    def __init__(self, width: int, hidden: int, output: int, balance: float) -> None:
+    def __init__(self, schema: InputSchema, settings: GLocalKD) -> None:
         super().__init__()
-        self.teacher = GCN(width, hidden, hidden, output).requires_grad_(False)
-        self.student = GCN(width, hidden, hidden, output)
-        self.balance = balance
+        widths = schema.width, settings.hidden, settings.hidden, settings.output
+        self.teacher = GCN(*widths).requires_grad_(False)
+        self.student = GCN(*widths)
+        self.balance = settings.balance
 
     def scores(self, batch: GraphBatch) -> Tensor:
         propagate = normalised(batch)
@@ -65,10 +66,9 @@ class GLocalKD(DeepDetector):
     WSDM 2022.
     """
 
+    network = GLocalKDNetwork
+
     hidden: int = 64
     output: int = 32
     balance: float = 1.0
     epochs: int = 150
-
-    def network(self, schema: InputSchema) -> GLocalKDNetwork:
-        return GLocalKDNetwork(schema.width, self.hidden, self.output, self.balance)

@@ -17,20 +17,12 @@ from graphglass.graphs.graph_set import GraphSet
 class Histograms:
     """Sparse counts over a fixed vocabulary.
 
-    Attributes
-    ----------
-    vocabulary : uint64 (columns,)
-        Sorted codes, one per column.
-    counts : sparse (graphs, columns)
-        How often each code occurs in each graph.
-    norms : float64 (graphs,)
-        Euclidean norm of the full histogram. Codes outside the vocabulary count here: they match no reference, but
-        they make a graph less similar to all.
+    Codes outside the vocabulary count in the norms: they match no reference, but they make a graph less similar to all.
     """
 
-    vocabulary: NDArray[np.uint64]
-    counts: csr_array
-    norms: NDArray[np.float64]
+    vocabulary: NDArray[np.uint64]  # sorted codes, one per column
+    counts: csr_array  # (graphs, columns)
+    norms: NDArray[np.float64]  # of the full histogram, (graphs,)
 
     def similarities(self, other: Histograms) -> NDArray[np.float64]:
         """Cosine of every graph here with every graph of `other` on the same vocabulary, (graphs, other graphs)."""
@@ -41,14 +33,9 @@ class Histograms:
 def histograms(
     codes: NDArray[np.uint64], node_offsets: NDArray[np.int64], vocabulary: NDArray[np.uint64] | None = None
 ) -> Histograms:
-    """Count node codes per graph.
+    """Count node codes, (rounds, nodes), per graph; codes of different rounds must not collide.
 
-    Parameters
-    ----------
-    codes : uint64 (rounds, nodes)
-        One code per node and round; codes of different rounds must not collide.
-    vocabulary : uint64 (columns,) or None
-        Sorted codes to count. None takes every code that occurs.
+    The vocabulary holds the sorted codes to count; None takes every code that occurs.
     """
     rounds, graphs = len(codes), len(node_offsets) - 1
     rows = np.tile(np.repeat(np.arange(graphs), np.diff(node_offsets)), rounds)
@@ -59,33 +46,17 @@ def histograms(
     norms = np.sqrt(np.asarray(full.multiply(full).sum(axis=1)).ravel())
     if vocabulary is None:
         return Histograms(present, full, norms)
-    places = np.searchsorted(vocabulary, present)
-    known = np.zeros(len(present), bool)
-    inside = places < len(vocabulary)
-    known[inside] = vocabulary[places[inside]] == present[inside]
+    places, known = np.searchsorted(vocabulary, present), np.isin(present, vocabulary)
     entries = full.tocoo()
     kept = known[entries.coords[1]]
-    counts = csr_array(
-        (entries.data[kept], (entries.coords[0][kept], places[entries.coords[1][kept]])),
-        shape=(graphs, len(vocabulary)),
-    )
-    return Histograms(vocabulary, counts, norms)
+    where = entries.coords[0][kept], places[entries.coords[1][kept]]
+    return Histograms(vocabulary, csr_array((entries.data[kept], where), shape=(graphs, len(vocabulary))), norms)
 
 
 def subtree_histograms(
     graphs: GraphSet, rounds: int, vocabulary: NDArray[np.uint64] | None = None, unlabelled: str = "degree"
 ) -> Histograms:
-    """Counts of Weisfeiler-Lehman colours after 0..rounds refinements.
-
-    Parameters
-    ----------
-    graphs : GraphSet
-    rounds : int
-    vocabulary : uint64 (columns,) or None
-        As for :func:`histograms`.
-    unlabelled : {"degree", "constant"}
-        The first colour of nodes without a label.
-    """
+    """Counts of Weisfeiler-Lehman colours after 0..rounds refinements; unlabelled nodes start from `unlabelled`."""
     roots = graphs.node_labels
     if roots is None:
         degrees = np.diff(graphs.neighbour_offsets)

@@ -1,13 +1,14 @@
-"""Training-free rows: mean distance to the five nearest normal graphs in sizes, structure or WL histograms."""
+"""Training-free rows: mean distance to the five nearest normal graphs in sizes, content, structure or WL histograms."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
 
 from graphglass.baselines.histograms import Histograms, refuse_other_labels, subtree_histograms
 from graphglass.errors import InputError, NotFittedError, ParameterError
@@ -18,33 +19,28 @@ _BLOCK = 1024  # queries compared with all references at a time
 
 # Counts that span orders of magnitude are compared as ratios.
 _LOGGED = ("nodes", "edges", "triangles", "four_cycles", "components", "motif_density")
+_DEGREES = 10  # shares of degree 0 to 9, and of all higher ones
 _SKETCH = ("lambda_2", "lambda_9", "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
 
 
-class NearestNormals(ABC):
+class NearestNormals(BaseEstimator, ABC):
     """Mean distance to the `k` nearest references; subclasses say what a graph looks like and what distance means."""
 
     def __init__(self, k: int = 5) -> None:
         if k < 1:
             raise ParameterError(type(self).__name__, "k", "a positive integer", k)
         self.k = k
-        self._fitted = False
-
-    def get_params(self) -> dict[str, Any]:
-        """The settings, by name."""
-        return {"k": self.k}
 
     def fit(self, graphs: GraphSet) -> Self:
         """Keep the normal graphs as references."""
         if not len(graphs):
             raise InputError(f"{type(self).__name__}.fit needs at least one normal graph, found none.")
         self._remember(graphs)
-        self._fitted = True
         return self
 
     def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
         """Mean distance to the `k` nearest references, (graphs,); fewer references than `k` are all used."""
-        if not self._fitted:
+        if not hasattr(self, "_references"):
             raise NotFittedError(f"{type(self).__name__} has no references yet: call fit first.")
         blocks = [self._distances(graphs[i : i + _BLOCK]) for i in range(0, len(graphs), _BLOCK)]
         return np.concatenate([mean_nearest(block, self.k) for block in blocks] or [np.zeros(0)])
@@ -120,6 +116,29 @@ class StructureKNN(_Tabular):
         return counts.reshape(len(graphs), width) / graphs.sizes[:, None]
 
 
+class BagKNN(StructureKNN):
+    """What a graph is made of, without its structure beyond degrees.
+
+    Log size, shares of degrees and node labels; mean, deviation, minimum and maximum of every attribute.
+
+    Columns are standardised by the references; the score is the mean Euclidean distance to the `k` nearest.
+    """
+
+    def _features(self, graphs: GraphSet) -> NDArray[np.float64]:
+        sizes = np.log1p(np.column_stack([graphs.sizes, graphs.edge_counts]).astype(np.float64))
+        degrees = np.minimum(np.diff(graphs.neighbour_offsets), _DEGREES)
+        counts = np.bincount(graphs.node_graph * (_DEGREES + 1) + degrees, minlength=len(graphs) * (_DEGREES + 1))
+        shares = counts.reshape(len(graphs), -1) / graphs.sizes[:, None]
+        parts = [sizes, shares, self._label_shares(graphs)]
+        if graphs.attributes is not None and graphs.attributes.shape[1]:
+            values, starts = graphs.attributes.astype(np.float64), graphs.node_offsets[:-1]
+            mean = np.add.reduceat(values, starts) / graphs.sizes[:, None]
+            square = np.add.reduceat((values - mean[graphs.node_graph]) ** 2, starts) / graphs.sizes[:, None]
+            extremes = [extreme.reduceat(values, starts) for extreme in (np.minimum, np.maximum)]
+            parts += [mean, np.sqrt(square), *extremes]
+        return np.hstack(parts)
+
+
 class WLCosineKNN(NearestNormals):
     """One minus the cosine of Weisfeiler-Lehman subtree histograms over rounds 0..`rounds`.
 
@@ -133,10 +152,6 @@ class WLCosineKNN(NearestNormals):
         if unlabelled not in ("degree", "constant"):
             raise ParameterError("WLCosineKNN", "unlabelled", "'degree' or 'constant'", unlabelled)
         self.rounds, self.unlabelled = rounds, unlabelled
-
-    def get_params(self) -> dict[str, Any]:
-        """The settings, by name."""
-        return {"k": self.k, "rounds": self.rounds, "unlabelled": self.unlabelled}
 
     def _histograms(self, graphs: GraphSet, vocabulary: NDArray[np.uint64] | None) -> Histograms:
         return subtree_histograms(graphs, self.rounds, vocabulary, unlabelled=self.unlabelled)

@@ -80,15 +80,15 @@ class MUSENetwork(Network):
 
     deviation: Tensor
 
-    def __init__(self, width: int, hidden: int, layers: int, drop: float, dropout: float, one_class_steps: int) -> None:
+    def __init__(self, schema: InputSchema, settings: MUSE) -> None:
         super().__init__()
-        joint = hidden * layers
-        self.encoder = GIN(width, hidden, layers)
-        self.dropout = nn.Dropout(dropout)
-        self.feature_head = mlp(joint, hidden, width)
+        hidden, joint = settings.hidden, settings.hidden * settings.layers
+        self.encoder = GIN(schema.width, hidden, settings.layers)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.feature_head = mlp(joint, hidden, schema.width)
         self.edge_head = mlp(joint, hidden, hidden)
         self.summary = mlp(4, 32, 32, 4)
-        self.drop, self.one_class_steps = drop, one_class_steps
+        self.drop, self.one_class_steps = settings.drop, settings.one_class_steps
         self.register_buffer("deviation", torch.ones(4))
 
     def decode(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
@@ -161,6 +161,7 @@ class MUSE(DeepDetector):
     detection: limitations and a simple remedy. NeurIPS 2024.
     """
 
+    network = MUSENetwork
     joined = True
 
     hidden: int = 32
@@ -172,6 +173,3 @@ class MUSE(DeepDetector):
     max_steps: int | None = None
     batch_size: int = 256
     weight_decay: float = 1e-6
-
-    def network(self, schema: InputSchema) -> MUSENetwork:
-        return MUSENetwork(schema.width, self.hidden, self.layers, self.drop, self.dropout, self.one_class_steps)

@@ -49,8 +49,8 @@ class InputSchema:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        labels = None if value["labels"] is None else tuple(value["labels"])
-        return cls(labels, tuple(value["centre"]), tuple(value["scale"]), value["unlabelled"], value["walks"])
+        fields: dict[str, Any] = {k: tuple(part) if isinstance(part, list) else part for k, part in value.items()}
+        return cls(**fields)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

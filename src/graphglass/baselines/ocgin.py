@@ -24,10 +24,10 @@ class OCGINNetwork(Network):
 
     centre: Tensor
 
-    def __init__(self, width: int, hidden: int, layers: int) -> None:
+    def __init__(self, schema: InputSchema, settings: OCGIN) -> None:
         super().__init__()
-        self.encoder = GIN(width, hidden, layers, bias=False)
-        self.register_buffer("centre", torch.zeros(layers * hidden))
+        self.encoder = GIN(schema.width, settings.hidden, settings.layers, bias=False)
+        self.register_buffer("centre", torch.zeros(settings.layers * settings.hidden))
 
     def embed(self, batch: GraphBatch) -> Tensor:
         return readout(self.encoder(batch.features, batch.adjacency), batch)
@@ -66,10 +66,9 @@ class OCGIN(DeepDetector):
     and new insights. Big Data, 2021.
     """
 
+    network = OCGINNetwork
+
     hidden: int = 32
     layers: int = 4
     epochs: int = 500
     weight_decay: float = 1e-4
-
-    def network(self, schema: InputSchema) -> OCGINNetwork:
-        return OCGINNetwork(schema.width, self.hidden, self.layers)

@@ -67,11 +67,12 @@ class ParallelGIN(nn.Module):
 class OCGTLNetwork(Network):
     """A reference GIN, K transforming GINs, and a learned centre."""
 
-    def __init__(self, width: int, hidden: int, layers: int, transformations: int, temperature: float) -> None:
+    def __init__(self, schema: InputSchema, settings: OCGTL) -> None:
         super().__init__()
-        self.encoders = ParallelGIN(width, hidden, layers, transformations + 1)
+        hidden, layers = settings.hidden, settings.layers
+        self.encoders = ParallelGIN(schema.width, hidden, layers, settings.transformations + 1)
         self.centre = nn.Parameter(torch.zeros(layers * hidden))
-        self.temperature = temperature
+        self.temperature = settings.temperature
 
     def prepare(self, inputs: GraphBatch) -> None:
         # Sums over nodes start far from the origin; a centre left there would call small graphs normal.
@@ -115,11 +116,10 @@ class OCGTL(DeepDetector):
     C. Qiu, M. Kloft, S. Mandt, M. Rudolph. Raising the bar in graph-level anomaly detection. IJCAI 2022.
     """
 
+    network = OCGTLNetwork
+
     transformations: int = 5
     temperature: float = 1.0
     hidden: int = 32
     layers: int = 4
     epochs: int = 500
-
-    def network(self, schema: InputSchema) -> OCGTLNetwork:
-        return OCGTLNetwork(schema.width, self.hidden, self.layers, self.transformations, self.temperature)

@@ -22,16 +22,8 @@ def propagated_codes(
 
     Round t hashes the row of ``T^t P`` of each node, where P is the one-hot label matrix and T the random walk. The
     hash is linear in the row before it is floored, so the scalar ``P u`` is propagated instead of the matrix:
-    the label vocabulary never appears, and labels that no reference has need no special case.
-
-    Parameters
-    ----------
-    projection : (labels, round) -> float64
-        The random direction u of a round, read at each node's label.
-    offsets : float64 (rounds,)
-        The shift of the bins in each round.
-    width : float
-        Width of a bin.
+    the label vocabulary never appears, and labels that no reference has need no special case. `projection` gives the
+    random direction u of a round, read at each node's label; `offsets`, (rounds,), shift the bins, which have `width`.
     """
     labels = graphs.node_labels
     if labels is None:  # unlabelled graphs: the degree is the label
@@ -52,7 +44,8 @@ def cauchy_projection(seed: int) -> Projection:
 
     def project(labels: NDArray[np.int64], t: int) -> NDArray[np.float64]:
         present, places = np.unique(labels, return_inverse=True)
-        values = [np.random.default_rng([seed, t, _unsigned(label)]).standard_cauchy() for label in present]
+        unsigned = present.astype(np.uint64).tolist()
+        values = [np.random.default_rng([seed, t, label]).standard_cauchy() for label in unsigned]
         return np.array(values)[places]
 
     return project
@@ -61,10 +54,6 @@ def cauchy_projection(seed: int) -> Projection:
 def bin_offsets(seed: int, rounds: int, width: float) -> NDArray[np.float64]:
     """Uniform shifts in [0, width), one per round."""
     return np.random.default_rng([seed, 0x5EED]).uniform(0.0, width, rounds)
-
-
-def _unsigned(label: np.int64) -> int:
-    return int(label) & 0xFFFFFFFFFFFFFFFF
 
 
 @njit(cache=True)

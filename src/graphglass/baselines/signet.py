@@ -19,22 +19,12 @@ from graphglass.embedding.network.graph_batch import GraphBatch, csr
 
 @dataclass(frozen=True)
 class DualHypergraph:
-    """Edges become nodes and nodes become hyperedges.
+    """Edges become nodes and nodes become hyperedges."""
 
-    Attributes
-    ----------
-    tails, heads : int64 (edges,)
-        The two end nodes of each undirected edge.
-    incidence : sparse (nodes, edges)
-        Row v averages over the edges at node v.
-    owners : int64 (edges,)
-        The graph of each edge.
-    """
-
-    tails: Tensor
+    tails: Tensor  # the two end nodes of each undirected edge, (edges,)
     heads: Tensor
-    incidence: Tensor
-    owners: Tensor
+    incidence: Tensor  # sparse (nodes, edges); row v averages over the edges at node v
+    owners: Tensor  # the graph of each edge, (edges,)
 
     @classmethod
     def of(cls, batch: GraphBatch) -> DualHypergraph:
@@ -85,17 +75,16 @@ class SIGNETNetwork(Network):
     dual_views: Tensor
     statistics: Tensor
 
-    def __init__(
-        self, width: int, hidden: int, layers: int, extractor: int, temperature: float, references: int
-    ) -> None:
+    def __init__(self, schema: InputSchema, settings: SIGNET) -> None:
         super().__init__()
+        width, hidden, layers = schema.width, settings.hidden, settings.layers
         joint = hidden * layers
-        self.extractor = GIN(width, extractor, layers)
-        self.importance = nn.Linear(extractor, 1)
+        self.extractor = GIN(width, settings.extractor, layers)
+        self.importance = nn.Linear(settings.extractor, 1)
         self.encoder = GIN(width, hidden, layers)
         self.dual = nn.ModuleList(nn.Linear(width if i == 0 else hidden, hidden) for i in range(layers))
         self.heads = nn.ModuleList(mlp(joint, joint, joint) for _ in range(2))
-        self.temperature, self.references = temperature, references
+        self.temperature, self.references = settings.temperature, settings.references
         self.register_buffer("graph_views", torch.zeros(0, joint))
         self.register_buffer("dual_views", torch.zeros(0, joint))
         self.register_buffer("statistics", torch.tensor([0.0, 1.0]))
@@ -169,6 +158,7 @@ class SIGNET(DeepDetector):
     NeurIPS 2023.
     """
 
+    network = SIGNETNetwork
     unlabelled = "constant"
 
     hidden: int = 16
@@ -177,9 +167,6 @@ class SIGNET(DeepDetector):
     temperature: float = 0.2
     references: int = 512
     epochs: int = 1000
-
-    def network(self, schema: InputSchema) -> SIGNETNetwork:
-        return SIGNETNetwork(schema.width, self.hidden, self.layers, self.extractor, self.temperature, self.references)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

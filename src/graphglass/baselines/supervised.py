@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -23,7 +24,7 @@ from graphglass.graphs import GraphSet, concatenate
 ROUNDS = 3
 
 
-class LabelledClassifier:
+class LabelledClassifier(BaseEstimator):
     """Normal graphs against known anomalies, classes weighted equally.
 
     Parameters
@@ -41,10 +42,6 @@ class LabelledClassifier:
         if classifier not in ("logistic", "svm"):
             raise ParameterError("LabelledClassifier", "classifier", "'logistic' or 'svm'", classifier)
         self.features, self.classifier = features, classifier
-
-    def get_params(self) -> dict[str, Any]:
-        """The settings, by name."""
-        return {"features": self.features, "classifier": self.classifier}
 
     def fit(self, graphs: GraphSet, anomalies: GraphSet | None = None) -> Self:
         """Train on normal graphs and at least one known anomaly."""

@@ -44,14 +44,15 @@ def langevin(start: Tensor, energy: Callable[[Tensor], Tensor], steps: int, step
 class UniFORMNetwork(Network):
     """A GIN, the standardised embeddings of components at three levels, and one energy for all of them."""
 
-    def __init__(self, width: int, hidden: int, layers: int, steps: int, step: float, noise: float) -> None:
+    def __init__(self, schema: InputSchema, settings: UniFORM) -> None:
         super().__init__()
-        self.encoder = GIN(width, hidden, layers, norm="after")
+        hidden, layers = settings.hidden, settings.layers
+        self.encoder = GIN(schema.width, hidden, layers, norm="after")
         self.standard = nn.ModuleList(NodeBatchNorm(hidden, affine=False) for _ in range(3))
         self.narrow = nn.Linear(hidden * layers, hidden)
         self.energy = mlp(hidden + 3, 2 * hidden, hidden, 1)
         self.project = nn.ModuleList(mlp(hidden, hidden, hidden) for _ in range(2))
-        self.steps, self.step, self.noise = steps, step, noise
+        self.walk = settings.langevin_steps, settings.langevin_step, settings.langevin_noise
 
     def components(self, batch: GraphBatch) -> list[Tensor]:
         """Standardised embeddings of every node's closed neighbourhood, every edge's two of them, and every graph."""
@@ -83,7 +84,7 @@ class UniFORMNetwork(Network):
             def energy(x: Tensor, level: int = level) -> Tensor:
                 return self.level_energy(x, level)
 
-            phantoms = langevin(start, energy, self.steps, self.step, self.noise)
+            phantoms = langevin(start, energy, *self.walk)
             total = total + energy_gap(energy(normal), energy(phantoms))
         whole, parts = self.project[0](components[2]), self.project[1](pool(components[0], batch, "mean"))
         return total + info_nce(whole, parts).mean()
@@ -127,6 +128,8 @@ class UniFORM(DeepDetector):
     AAAI 2025.
     """
 
+    network = UniFORMNetwork
+
     hidden: int = 32
     layers: int = 3
     langevin_steps: int = 10
@@ -134,7 +137,3 @@ class UniFORM(DeepDetector):
     langevin_noise: float = 0.1
     epochs: int = 200
     weight_decay: float = 1e-5
-
-    def network(self, schema: InputSchema) -> UniFORMNetwork:
-        walk = self.langevin_steps, self.langevin_step, self.langevin_noise
-        return UniFORMNetwork(schema.width, self.hidden, self.layers, *walk)

@@ -51,7 +51,7 @@ METHODS: dict[str, Factory] = {
     "size-knn": lazy("graphglass.baselines.knn:SizeKNN", seeded=False),
     "structure-knn": lazy("graphglass.baselines.knn:StructureKNN", seeded=False),
     "wl-cosine-knn": lazy("graphglass.baselines.knn:WLCosineKNN", seeded=False),
-    "bag-knn": lazy("graphglass.baselines.bag:BagKNN", seeded=False),
+    "bag-knn": lazy("graphglass.baselines.knn:BagKNN", seeded=False),
     "netlsd-knn": lazy("graphglass.baselines.netlsd:NetLSDKNN", seeded=False),
     "pk-svm": lazy("graphglass.baselines.kernels:PropagationSVM"),
     "pk-if": lazy("graphglass.baselines.kernels:PropagationForest"),

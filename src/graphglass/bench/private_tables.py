@@ -65,17 +65,10 @@ def _by_method(results: Results) -> dict[str, Settings]:
 
 def macro(settings: Settings, name: str, metric: str) -> Entry:
     """A condition's mean over settings, and the deviation over seeds of that mean; None unless every setting has it."""
-    seeds = set.intersection(*({record["cell"]["seed"] for record in own} for own in settings.values()))
-    values = []
-    for seed in sorted(seeds):
-        found = [
-            record["variants"][name][metric]
-            for own in settings.values()
-            for record in own
-            if record["cell"]["seed"] == seed and name in record["variants"]
-        ]
-        if len(found) == len(settings):
-            values.append(sum(found) / len(found))
+    records = [record for own in settings.values() for record in own if name in record["variants"]]
+    by_seed = grouped(records, lambda record: int(record["cell"]["seed"]))
+    found = [[record["variants"][name][metric] for record in by_seed[seed]] for seed in sorted(by_seed)]
+    values = [sum(numbers) / len(numbers) for numbers in found if len(numbers) == len(settings)]
     return Value(*summary(values)) if values else None
 
 

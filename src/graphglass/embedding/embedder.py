@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +22,7 @@ from graphglass.structure.profile import StructureProfile, profile
 
 
 def text_prompts(encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str) -> GraphDP:
-    """The prompts of these graphs as the encoder reads them best.
-
-    Parameters
-    ----------
-    encoder : TextEncoder
-    structure : StructureProfile
-    context : PromptContext or str
-        Domain, phase and instruction of the deployment regime; a string is the domain of the single-domain regime.
-    """
+    """The prompts of these graphs as the encoder reads them best; a string is a domain in the single-domain regime."""
     if isinstance(context, str):
         context = PromptContext(domain=context)
     # MiniLM reads whole levels better than digits; the others take numbers as the paper writes them.
@@ -40,7 +33,7 @@ def text_prompts(encoder: TextEncoder, structure: StructureProfile, context: Pro
 def text_anchors(
     encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str, *, progress: bool = False
 ) -> NDArray[np.float32]:
-    """The unit anchor of every graph's prompt (eq:textencoder); parameters as for :func:`text_prompts`."""
+    """The unit anchor of every graph's prompt (eq:textencoder)."""
     return encode_cached(encoder, text_prompts(encoder, structure, context), progress=progress)
 
 
@@ -97,23 +90,14 @@ class Embedder:
         rows = encode_graphs(self.graph, graphs, structure, schema=self.schema, device=self.device)
         return codes | {f"graph:{size}": part for size, part in rows.items()}
 
-    def in_regime(
-        self,
-        phase: str,
-        *,
-        domain: str | None = None,
-        source_domain: str | None = None,
-        trusted_normal: bool | None = None,
-        instruction: str | None = "phase-aware",
-    ) -> Embedder:
-        """The same encoders with the prompts of a deployment regime; parameters as for :class:`PromptContext`.
+    def in_regime(self, phase: str, **settings: Any) -> Embedder:
+        """The same encoders with the prompts of a deployment regime; settings are those of :class:`PromptContext`.
 
         Queries of zero-shot transfer take ``zero-shot-query`` with the domain of the source, trusted target normals
         ``few-shot-reference``, everything else ``single-reference``.
         """
-        domain = self.domain if domain is None else domain
-        context = PromptContext(domain, phase, self.context.style, source_domain, trusted_normal, instruction)
-        return replace(self, domain=domain, context=context)
+        domain = settings.pop("domain", self.domain)
+        return replace(self, domain=domain, context=PromptContext(domain, phase, self.context.style, **settings))
 
     def for_transfer(self, *, trusted: bool) -> Embedder:
         """Prompts of another domain's graphs: queries, or with ``trusted`` normal graphs that someone vouches for."""

@@ -35,10 +35,6 @@ def paper_fusion(
     left_out : mapping channel -> (references,)
         Distance of every reference to the others.
     codes : mapping channel -> (references, dimension)
-        Unit rows of the references.
-    slices : sequence of int
-    k : int
-        Neighbours of eq:knn_distance.
     scorer : {"reliability", "fixed"}
         Weights from the references (eq:reliability_weights), or the log D rule of the ablation.
     calibration : {"leave-one-out", "raw"}

@@ -17,9 +17,8 @@ from graphglass.embedding.network.encoder import GraphEncoder
 from graphglass.embedding.network.features import graph_inputs
 from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.embedding.network.schema import FeatureSchema
-from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.history import TrainingHistory
-from graphglass.embedding.training.origin import training_origin
+from graphglass.embedding.training.checkpoint import TrainingHistory
+from graphglass.embedding.training.config import TrainingConfig, training_origin
 from graphglass.errors import ArtifactError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile
@@ -83,9 +82,7 @@ class TrainedEncoder:
         if len(value["slices"]) > len(state):
             raise ArtifactError(f"The encoder settings name {len(value['slices'])} slices for {len(state)} arrays.")
         with torch.device("meta"):
-            encoder = GraphEncoder(
-                schema.input_width, tuple(value["slices"]), hidden=config.hidden, layers=config.layers
-            )
+            encoder = _network(schema, tuple(value["slices"]), config)
         claimed = {name: (tuple(part.shape), part.dtype) for name, part in encoder.state_dict().items()}
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in state.items()}
         for name, (shape, _) in claimed.items():
@@ -108,7 +105,11 @@ def new_encoder(schema: FeatureSchema, slices: tuple[int, ...], config: Training
     """An encoder with initial weights drawn from the configuration's seed; the global generators are left alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        return GraphEncoder(schema.input_width, slices, hidden=config.hidden, layers=config.layers)
+        return _network(schema, slices, config)
+
+
+def _network(schema: FeatureSchema, slices: tuple[int, ...], config: TrainingConfig) -> GraphEncoder:
+    return GraphEncoder(schema.input_width, slices, hidden=config.hidden, layers=config.layers)
 
 
 def encode_graphs(
@@ -121,19 +122,9 @@ def encode_graphs(
 ) -> dict[int, NDArray[np.float32]]:
     """Unit rows of every graph per slice, {slice: float32 (graphs, slice)}.
 
-    A row depends on its graph alone, not on the other graphs or on the node order.
-
-    Parameters
-    ----------
-    trained : TrainedEncoder
-    graphs : GraphSet
-    profile : StructureProfile
-        Of the same graphs.
-    schema : FeatureSchema, optional
-        How to read these graphs if not as the training graphs: an open schema with the labels of their domain
-        (:meth:`FeatureSchema.for_domain`).
-    device : str
-        Where to compute, such as ``cuda``.
+    A row depends on its graph alone, not on the other graphs or on the node order. Graphs that are not read as the
+    training graphs were have a schema of their own: an open one with the labels of their domain
+    (:meth:`FeatureSchema.for_domain`).
     """
     inputs = graph_inputs(graphs, profile, schema or trained.schema).to(device)
     encoder = trained.exact.to(device)

@@ -20,32 +20,19 @@ _GRID = 2.0**20
 def standard_frequencies(
     seed: int, channel: str, dimension: int, count: int, orthogonal: bool = False
 ) -> NDArray[np.float64]:
-    """Public frequencies of one channel at concentration 1: rows from N(0, I).
+    """Public frequencies of one channel at concentration 1: rows from N(0, I), (count, dimension), read-only.
 
-    They are a function of the arguments alone, drawn from a counter-based stream whose bits are stable
-    across NumPy releases.
-
-    Parameters
-    ----------
-    seed : int
-        Public seed, the same at every site that wants comparable summaries.
-    channel : str
-        Enters the seed, so that no two channels share frequencies.
-    orthogonal : bool
-        Within each block of ``dimension`` rows the directions are orthogonal and the lengths
-        chi-distributed: every row keeps its law, the features stay unbiased, and the kernel approximation
-        has less variance.
-
-    Returns
-    -------
-    float64 (count, dimension), read-only
+    They are a function of the arguments alone, drawn from a counter-based stream whose bits are stable across NumPy
+    releases. The channel enters the seed, so that no two channels share frequencies. With `orthogonal` the directions
+    within each block of `dimension` rows are orthogonal and the lengths chi-distributed: every row keeps its law, the
+    features stay unbiased, and the kernel approximation has less variance.
     """
     if dimension < 1 or count < 1:
         raise ParameterError("standard_frequencies", "dimension and count", "positive", (dimension, count))
     key = hashlib.sha256(f"graphglass/fourier/1|{seed}|{channel}|{dimension}".encode()).digest()
     stream = np.random.Philox(key=int.from_bytes(key[:16], "big"))
     blocks = -(-count // dimension) if orthogonal else 0
-    rows = blocks * dimension + count if orthogonal else count
+    rows = blocks * dimension + count
     bits = stream.random_raw(rows * dimension).astype(np.uint64) >> np.uint64(11)
     normal = ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(rows, dimension)
     if orthogonal:
@@ -71,17 +58,9 @@ def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float
     :math:`\phi(u) = M^{-1/2} [\cos(\omega_1^\top u), \ldots, \cos(\omega_M^\top u), \sin(\omega_1^\top u),
     \ldots]`. Because both halves of each pair are kept, the norm is one for every input, and with
     :math:`\omega \sim N(0, \kappa I)` the expected inner product of two features is :math:`\exp(-\kappa \|u
-    - r\|^2 / 2)` (eq:dp_sphere_kernel).
+    - r\|^2 / 2)` (eq:dp_sphere_kernel). A row that is not finite gives a row that is not finite.
 
-    Parameters
-    ----------
-    rows : (n, dimension)
-    frequencies : (M, dimension)
-
-    Returns
-    -------
-    float64 (n, 2 M)
-        A row that is not finite gives a row that is not finite.
+    Shapes: rows (n, dimension), frequencies (M, dimension) -> (n, 2 M).
     """
     frequencies = np.asarray(frequencies, np.float64)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -53,35 +53,25 @@ def nearest(
         width = min(k + _SPARE, m - 1 if exclude_self else m)
         found = np.argpartition(product, m - width, axis=1)[:, m - width :]
         exact = np.einsum("bd,bwd->bw", queries[rows], references[found], dtype=np.float64)
-        order = np.lexsort((found, -exact), axis=1)[:, :k]
-        similarities[rows] = np.take_along_axis(exact, order, axis=1)
-        indices[rows] = np.take_along_axis(found, order, axis=1)
+        similarities[rows], indices[rows] = closest(exact, found, k)
     return similarities, indices
 
 
 def nearest_in_shards(
     queries: NDArray[Any], shards: Iterable[NDArray[Any]], k: int, *, exclude: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """:func:`nearest` over references that come in pieces; the best of every piece are merged, which is exact.
+    """:func:`nearest` over pieces of a reference set, read one at a time; the best of every piece are merged: exact.
 
-    Parameters
-    ----------
-    shards : iterable of (m_s, d)
-        Rows of one reference set in order. One piece is read at a time, so that they may lie on disk.
-    exclude : (n,), optional
-        The reference each query leaves out, counted over all shards.
+    `exclude`, (n,), names the reference that each query leaves out, counted over all shards.
     """
     wanted = k if exclude is None else k + 1
-    similarities, indices = np.zeros((len(queries), 0)), np.zeros((len(queries), 0), np.int64)
+    best = np.zeros((len(queries), 0)), np.zeros((len(queries), 0), np.int64)
     before = 0
     for shard in shards:
         values, found = nearest(queries, shard, wanted)
-        values, found = np.hstack([similarities, values]), np.hstack([indices, found + before])
-        similarities, indices = closest(values, found, wanted)
+        best = closest(np.hstack([best[0], values]), np.hstack([best[1], found + before]), wanted)
         before += len(shard)
-    if exclude is not None:
-        similarities, indices = leave_out(similarities, indices, exclude, k)
-    return similarities, indices
+    return best if exclude is None else leave_out(*best, exclude, k)
 
 
 def closest(

@@ -48,13 +48,8 @@ class ReferenceIndex:
     def build(cls, rows_file: Path, k: int, kind: Kind | None = None) -> ReferenceIndex:
         """Index the unit rows of a ``.npy`` file; a file beside it is made unless the rows themselves serve.
 
-        Parameters
-        ----------
-        rows_file : Path
-        k : int
-            Neighbours that recall is measured for.
-        kind : {"flat", "ivf"}, optional
-            ``ivf`` if faiss is installed, else ``flat`` with a warning.
+        Recall is measured for `k` neighbours. The default `kind` is ``ivf`` if faiss is installed, else ``flat`` with a
+        warning.
         """
         rows = np.load(rows_file, mmap_mode="r", allow_pickle=False)
         count, dimension = rows.shape
@@ -127,8 +122,8 @@ class ReferenceIndex:
         short = (found < 0).any(axis=1)
         if short.any():
             values[short], found[short] = self._search(rows[short], wanted, self._content.nlist)
-        similarities, indices = closest(values.astype(np.float64), found, wanted)
-        return (similarities, indices) if exclude is None else leave_out(similarities, indices, exclude, k)
+        best = closest(values.astype(np.float64), found, wanted)
+        return best if exclude is None else leave_out(*best, exclude, k)
 
     def _search(
         self, queries: NDArray[np.float32], k: int, probed: int

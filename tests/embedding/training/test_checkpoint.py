@@ -1,11 +1,13 @@
+import json
 import os
+from dataclasses import fields
 
 import pytest
 import torch
 
 from graphglass.embedding.training import checkpoint as checkpoints
+from graphglass.embedding.training.checkpoint import TrainingHistory
 from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.history import TrainingHistory
 from graphglass.errors import ArtifactError
 
 
@@ -51,3 +53,16 @@ def test_a_failed_write_keeps_the_old_checkpoint(tmp_path, saved, monkeypatch):
     with pytest.raises(ArtifactError, match="No space left"):
         checkpoints.write(tmp_path, saved)
     assert files(tmp_path) == before
+
+
+def test_grows_as_a_value_and_survives_json():
+    empty = TrainingHistory()
+    one = empty.extended(**{curve.name: float(index) for index, curve in enumerate(fields(TrainingHistory))})
+    assert len(empty) == 0
+    assert len(one) == 1
+    assert one.gram == (2.0,)
+    assert TrainingHistory.from_json(json.loads(json.dumps(one.to_json()))) == one
+
+
+def test_time_is_not_compared():
+    assert TrainingHistory().extended(loss=1.0, seconds=1.0) == TrainingHistory().extended(loss=1.0, seconds=2.0)

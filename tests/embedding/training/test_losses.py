@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from graphglass.embedding.network.projections import unit_rows
+from graphglass.embedding.network.encoder import unit_rows
 from graphglass.embedding.training.losses import alignment_loss, gram_penalty
 
 

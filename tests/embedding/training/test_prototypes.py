@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from graphglass.embedding.network.projections import unit_rows
+from graphglass.embedding.network.encoder import unit_rows
 from graphglass.embedding.training.prototypes import (
     SphericalPrototypes,
     prototype_energy,

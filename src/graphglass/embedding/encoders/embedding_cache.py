@@ -193,13 +193,8 @@ def encode_cached(
 ) -> NDArray[np.float32]:
     """Unit rows, (prompts, dimension), encoding each distinct new prompt once.
 
-    Rows are stored step by step, so an interrupted run resumes where it stopped. The numeric encoder is
-    faster than any store and goes past it.
-
-    Parameters
-    ----------
-    cache
-        None takes the user's own cache.
+    Rows are stored step by step in `cache` (default: the user's), so an interrupted run resumes where it stopped. The
+    numeric encoder is faster than any store and goes past it.
     """
     if _private.get():
         if encoder.fingerprint.weights == "remote":

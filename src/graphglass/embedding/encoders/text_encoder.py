@@ -75,13 +75,7 @@ class TextEncoder(Protocol):
 
 
 def unit_rows(rows: Any, count: int, dimension: int, name: str) -> NDArray[np.float32]:
-    """Check what an encoder returned and scale each row to length one.
-
-    Raises
-    ------
-    EncoderError
-        If the shape is wrong, a value is not finite, or a row is zero.
-    """
+    """Check what an encoder returned and scale each row to length one; a wrong shape, NaN or a zero row is refused."""
     values = np.asarray(rows, dtype=np.float64)
     if values.shape != (count, dimension):
         raise EncoderError(
@@ -136,16 +130,9 @@ def load_encoder(name: str, **options: Any) -> TextEncoder:
 def load_saved_encoder(fingerprint: Fingerprint, named: str | None, where: str) -> TextEncoder:
     """The encoder a saved model was made with.
 
-    A model file may not decide where data goes: an endpoint it names is contacted only if the caller names the same.
-
-    Parameters
-    ----------
-    fingerprint : Fingerprint
-        As stored in the model.
-    named : str or None
-        The encoder the caller asked for; None takes ``GRAPHGLASS_ENCODER``, which ``glass --encoder`` sets.
-    where : str
-        The model, for the message.
+    A model file may not decide where data goes: an endpoint in its `fingerprint` is contacted only if the caller
+    `named` the same, there or in ``GRAPHGLASS_ENCODER``, which ``glass --encoder`` sets. `where` is the model, for the
+    message.
     """
     named = named or os.environ.get("GRAPHGLASS_ENCODER")
     if is_endpoint(fingerprint.name) and named != fingerprint.name:

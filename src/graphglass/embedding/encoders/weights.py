@@ -12,21 +12,10 @@ _NETWORK_SECONDS = 10.0
 
 
 def find_weights(name: str, *, download: bool = False, revision: str | None = None) -> Path:
-    """The directory that holds a model, looked up without network unless `download` is set.
+    """The directory that holds a model, given as a local directory or a hub name.
 
-    Parameters
-    ----------
-    name : str
-        A local directory, or a hub name.
-    download : bool
-        Fetch a hub name that is not on this machine. False never opens a connection.
-    revision : str or None
-        A commit, tag or branch of a hub name.
-
-    Raises
-    ------
-    EncoderError
-        If the weights are not on this machine; the message says how to get them.
+    A hub name that is not on this machine is fetched with `download`; without it no connection is ever opened.
+    `revision` is a commit, tag or branch.
     """
     folder = Path(name) if Path(name).is_dir() else _snapshot(name, download, revision)
     if not any(folder.glob("*.safetensors")):

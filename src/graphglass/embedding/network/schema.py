@@ -87,17 +87,8 @@ class FeatureSchema:
         """The schema for graphs of any domain."""
         if self.is_open:
             return replace(self, vocabulary=None)
-        shared = len(LTD_NAMES)
-        return FeatureSchema(
-            None,
-            (),
-            False,
-            self.normalisation,
-            self.centre[:shared],
-            self.scale[:shared],
-            is_open=True,
-            width=self.width,
-        )
+        centre, scale = self.centre[: len(LTD_NAMES)], self.scale[: len(LTD_NAMES)]
+        return FeatureSchema(None, (), False, self.normalisation, centre, scale, is_open=True, width=self.width)
 
     def layout(self, graphs: GraphSet) -> Layout:
         """The public columns that these graphs fill; refuses graphs the schema does not fit."""
@@ -191,14 +182,13 @@ class FeatureSchema:
 def fit_schema(graphs: GraphSet, profile: StructureProfile, *, normalisation: Normalisation = "both") -> FeatureSchema:
     """The schema of one domain: its sorted label vocabulary, attributes, and reference statistics over all nodes."""
     values = np.concatenate([np.log1p(profile.descriptors), attribute_columns(graphs)], axis=1)
-    centre, scale = _statistics(values)
     return FeatureSchema(
         vocabulary=None if graphs.node_labels is None else frequent_labels(graphs),
         attribute_names=graphs.attribute_names if graphs.attributes is not None else (),
         labelled=graphs.node_labels is not None,
         normalisation=normalisation,
-        centre=centre,
-        scale=scale,
+        centre=tuple(values.mean(axis=0).tolist()),
+        scale=_scale(values.std(axis=0)),
     )
 
 
@@ -218,18 +208,10 @@ def _room(graphs: GraphSet, width: int) -> int:
 
 def open_schema(profiles: Sequence[StructureProfile], *, normalisation: Normalisation = "both") -> FeatureSchema:
     """The schema of an encoder for several domains; every domain has equal weight in the descriptor statistics."""
-    moments = [_moments(np.log1p(profile.descriptors)) for profile in profiles]
-    mean = np.mean([first for first, _ in moments], axis=0)
-    variance = np.maximum(np.mean([second for _, second in moments], axis=0) - mean**2, 0.0)
+    domains = [np.log1p(profile.descriptors) for profile in profiles]
+    mean = np.mean([values.mean(axis=0) for values in domains], axis=0)
+    variance = np.maximum(np.mean([(values**2).mean(axis=0) for values in domains], axis=0) - mean**2, 0.0)
     return FeatureSchema(None, (), False, normalisation, tuple(mean.tolist()), _scale(np.sqrt(variance)), is_open=True)
-
-
-def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return values.mean(axis=0), (values**2).mean(axis=0)
-
-
-def _statistics(values: NDArray[np.float64]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    return tuple(values.mean(axis=0).tolist()), _scale(values.std(axis=0))
 
 
 def _scale(deviation: NDArray[np.float64]) -> tuple[float, ...]:

@@ -53,13 +53,8 @@ _CURVES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 def field_values(profile: StructureProfile) -> NDArray[np.float64]:
     """The prompt's numbers, (graphs, fields), columns :data:`FIELD_NAMES`.
 
-    Only graph aggregates and the spectral sketch are read; ids, class labels, node labels and positions are
-    out of reach.
-
-    Raises
-    ------
-    GraphError
-        If a value is not finite or negative: the profile is damaged.
+    Only graph aggregates and the spectral sketch are read; ids, class labels, node labels and positions are out of
+    reach. A value that is not finite or negative is refused: the profile is damaged.
     """
     from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES
 
@@ -82,4 +77,4 @@ def field_values(profile: StructureProfile) -> NDArray[np.float64]:
 def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Field values on their public scales, in levels, (graphs, fields)."""
     columns = [_CURVES[curve](values[:, i]) / level for i, (curve, level) in enumerate(SCALES.values())]
-    return np.stack(columns, axis=1) if len(columns) else values
+    return np.stack(columns, axis=1)

@@ -1,22 +1,61 @@
-"""A training run on disk: an artifact that holds either the old state or the new one."""
+"""A training run so far: its loss curves, and its state on disk, an artifact that is either the old one or the new."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.history import TrainingHistory
 from graphglass.errors import ArtifactError, GlassError
 from graphglass.storage.load import load_artifact
 from graphglass.storage.save import save_artifact
 
 FOLDER = "training-checkpoint"
 KIND = "graphglass-training-checkpoint"
+
+
+@dataclass(frozen=True)
+class TrainingHistory:
+    """One number per completed epoch and curve.
+
+    Attributes
+    ----------
+    loss, alignment, gram, prototype : tuple of float
+        Mean over the graphs of an epoch; ``loss`` is the weighted sum of the other three (eq:train_obj).
+    prototype_weight, learning_rate : tuple of float
+        The schedules as they were applied.
+    seconds : tuple of float
+        Wall time of each epoch; left out when two histories are compared.
+    """
+
+    loss: tuple[float, ...] = ()
+    alignment: tuple[float, ...] = ()
+    gram: tuple[float, ...] = ()
+    prototype: tuple[float, ...] = ()
+    prototype_weight: tuple[float, ...] = ()
+    learning_rate: tuple[float, ...] = ()
+    seconds: tuple[float, ...] = field(default=(), compare=False)
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    def extended(self, **epoch: float) -> TrainingHistory:
+        """A history with one more epoch."""
+        return replace(self, **{name: (*getattr(self, name), value) for name, value in epoch.items()})
+
+    def to_json(self) -> dict[str, list[float]]:
+        """Plain values for JSON."""
+        return {name: list(values) for name, values in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> TrainingHistory:
+        """The history that :meth:`to_json` wrote."""
+        return cls(**{curve.name: tuple(map(float, value[curve.name])) for curve in fields(cls)})
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,8 @@ def alignment_loss(rows: Mapping[int, Tensor], anchors: Mapping[int, Tensor]) ->
 
     .. math:: \frac{1}{|B| S} \sum_{G \in B} \sum_{s=1}^{S} \big(1 - \langle z^{(s)}(G), e^{(s)}(G) \rangle\big)
 
-    0 when every graph row equals its anchor, 1 when they are orthogonal on average, 2 when opposite.
-
-    Parameters
-    ----------
-    rows : {slice: (graphs, slice)}
-        Unit rows of the graph encoder.
-    anchors : {slice: (graphs, slice)}
-        Frozen unit text slices of the same graphs in the same order.
+    0 when every graph row equals its anchor, 1 when they are orthogonal on average, 2 when opposite. Both are unit rows
+    of the same graphs in the same order, {slice: (graphs, slice)}.
     """
     similarities = [torch.dot(rows[size].flatten(), anchors[size].flatten()) for size in rows]
     graphs = len(next(iter(rows.values())))
@@ -59,10 +53,6 @@ def gram_penalty(weights: Sequence[Tensor]) -> Tensor:
         + \frac{1}{S} \sum_{s: D_s > D_g} \lVert W^{(s)\top} W^{(s)} - I_{D_g} \rVert_F^2
 
     Heads that reduce the dimension tend to orthonormal rows, the others to an isometric embedding; 0 when all do.
-    Biases are not penalised.
-
-    Parameters
-    ----------
-    weights : sequence of (D_s, D_g) tensors
+    Weights have the shape (D_s, D_g); biases are not penalised.
     """
     return torch.stack([GramDistance.apply(weight) for weight in weights]).sum() / len(weights)

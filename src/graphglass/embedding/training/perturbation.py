@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,24 +13,8 @@ _REWIRING, _ADDITION, _REMOVAL, _NOISE = range(4)
 _DENSE = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class Perturbation:
-    """Perturbed graphs, aligned with the graphs they came from.
-
-    Attributes
-    ----------
-    graphs : GraphSet
-        Same ids, nodes and order; no edge labels and no class labels.
-    kinds : int8 (graphs,)
-        Index into :data:`KINDS` of what was done to each graph.
-    """
-
-    graphs: GraphSet
-    kinds: NDArray[np.int8]
-
-
-def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> Perturbation:
-    """One perturbation per graph, drawn evenly from those its content allows.
+def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> tuple[GraphSet, NDArray[np.int8]]:
+    """Every graph with one perturbation, drawn evenly from those its content allows, and its index in :data:`KINDS`.
 
     ``rewiring`` moves one end of a share of the edges to another node, ``addition`` joins random pairs, ``removal``
     deletes edges, ``noise`` redraws node labels from the whole set and adds Gaussian noise to attributes. The
@@ -40,7 +22,7 @@ def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> Pertur
     where it would have gained some, and a graph without edges can only gain them; one with neither edges nor
     features to change is returned as it is.
 
-    Deterministic for a seed; the input is not changed.
+    Deterministic for a seed; the input is not changed. The result has no edge labels and no class labels.
     """
     random = np.random.default_rng([seed, 0x9E37])
     kinds = _choose_kinds(graphs, random)
@@ -71,7 +53,7 @@ def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> Pertur
         attribute_names=graphs.attribute_names,
         label_names=graphs.label_names,
     )
-    return Perturbation(changed, kinds)
+    return changed, kinds
 
 
 def _choose_kinds(graphs: GraphSet, random: np.random.Generator) -> NDArray[np.int8]:

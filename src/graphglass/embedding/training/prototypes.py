@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from graphglass.embedding.network.projections import unit_rows
+from graphglass.embedding.network.encoder import unit_rows
 
 _CLUSTERING_ROUNDS = 20
 
@@ -18,15 +18,8 @@ class SphericalPrototypes(nn.Module):
     """K unit directions per slice, followed by a moving average, each with a learned positive concentration.
 
     The directions are buffers: they are placed once from normal graphs (:meth:`initialise`) and then move only by
-    :meth:`follow`. Gradients reach the concentrations and, through the energy, the graph encoder.
-
-    Parameters
-    ----------
-    slices : sequence of int
-    count : int
-        K, the prototypes of every slice.
-    momentum : float
-        Share of the old direction that an update keeps.
+    :meth:`follow`. Gradients reach the concentrations and, through the energy, the graph encoder. There are `count`
+    prototypes (K) per slice; `momentum` is the share of the old direction that an update keeps.
     """
 
     def __init__(self, slices: Sequence[int], count: int = 8, momentum: float = 0.999) -> None:
@@ -95,12 +88,7 @@ def prototype_loss(normal: Tensor, perturbed: Tensor, margin: float) -> Tensor:
     .. math::
         \frac{1}{|B|} \sum_{G \in B} \Big\{ \log\cosh E(G) + \big[m - (E(G^-) - E(G))\big]_+ \Big\}
 
-    Parameters
-    ----------
-    normal, perturbed : (graphs,)
-        Energies of normal graphs and of their perturbations, pair by pair.
-    margin : float
-        How much higher the energy of a perturbation should be.
+    The energies of normal graphs and of their perturbations, (graphs,), are compared pair by pair.
     """
     size = normal.abs()
     # log cosh x = |x| + log(1 + exp(-2|x|)) - log 2 does not overflow.

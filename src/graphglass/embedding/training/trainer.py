@@ -21,8 +21,8 @@ from graphglass.embedding.network.graph_batch import GraphBatch, epoch_batches, 
 from graphglass.embedding.network.schema import FeatureSchema, fit_schema, frequent_labels, open_schema
 from graphglass.embedding.trained_encoder import TrainedEncoder, all_rows, new_encoder
 from graphglass.embedding.training import checkpoint as checkpoints
+from graphglass.embedding.training.checkpoint import TrainingHistory
 from graphglass.embedding.training.config import TrainingConfig
-from graphglass.embedding.training.history import TrainingHistory
 from graphglass.embedding.training.losses import alignment_loss, gram_penalty
 from graphglass.embedding.training.perturbation import perturb
 from graphglass.embedding.training.prototypes import SphericalPrototypes, prototype_loss
@@ -261,7 +261,7 @@ def _schema_of(domain: Domain, schema: FeatureSchema) -> FeatureSchema:
 def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> GraphBatch:
     parts = []
     for position, domain in enumerate(domains):
-        changed = perturb(domain.graphs, strength=config.perturbation_strength, seed=config.seed + position).graphs
+        changed, _ = perturb(domain.graphs, strength=config.perturbation_strength, seed=config.seed + position)
         parts.append(graph_inputs(changed, profile_of(changed), _schema_of(domain, schema)))
     return join_batches(parts)
 
