@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphglass.graphs import GraphSet, canonical_graph_set
 from graphglass.structure import LTD_NAMES, profile
-from graphglass.structure.kernels.degrees import _variance, neighbour_degrees
+from graphglass.structure.descriptors import _variance, neighbour_degrees
 from graphglass.structure.kernels.motifs import bit_motifs, count_motifs, ordered_motifs
 
 

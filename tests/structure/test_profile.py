@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import graphglass
 from graphglass.graphs import GraphSet, canonical_graph_set, concatenate
 from graphglass.structure import AGGREGATE_NAMES, LTD_NAMES, SKETCH_NAMES, StructureProfile, profile
-from graphglass.structure.kernels.schedule import run, split
+from graphglass.structure.kernels.compiled import run, split
 from graphglass.structure.profile import measure
 
 LARGE = ["tree 1200", "grid 600", "random 900", "parts", "caveman", "regular", "large cycle"]

@@ -64,9 +64,5 @@ def _is_number(text: str) -> bool:
 
 def harmless(text: str) -> str:
     """Control and direction characters by their code; line breaks of our own tables do not pass through here."""
-    kept = (char if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf") else _escaped(char) for char in text)
-    return "".join(kept)
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
+    steers = {char for char in text if char != "\n" and unicodedata.category(char) in ("Cc", "Cf")}
+    return text.translate({ord(char): char.encode("unicode_escape").decode("ascii") for char in steers})

@@ -14,35 +14,31 @@ if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
 
 
-def _option(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel="Reading graphs")
-
-
-def _flag(name: str, text: str) -> Any:
-    return typer.Option(name, help=text, rich_help_panel="Reading graphs")
+def _option(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="Reading graphs")
 
 
 @dataclass(frozen=True)
 class Reading:
     """How the graphs of a command are read; see :func:`reads_graphs`."""
 
-    strict: Annotated[bool, _flag("--strict", "Stop at the first bad record instead of skipping it.")] = False
+    strict: Annotated[bool, _option("Stop at the first bad record instead of skipping it.", "--strict")] = False
     smiles_column: Annotated[str | None, _option("Column of a molecule table with the SMILES.")] = None
     id_column: Annotated[str | None, _option("Column of a molecule table, or value of an SDF record, with ids.")] = None
     nodes: Annotated[Path | None, _option("The node table of an edge table.")] = None
-    graph_column: Annotated[str, _flag("--graph-id", "Column of an edge table with the graph.")] = "graph_id"
-    source_column: Annotated[str, _flag("--source", "Column of an edge table with the source node.")] = "source"
-    target_column: Annotated[str, _flag("--target", "Column of an edge table with the target node.")] = "target"
+    graph_column: Annotated[str, _option("Column of an edge table with the graph.", "--graph-id")] = "graph_id"
+    source_column: Annotated[str, _option("Column of an edge table with the source node.", "--source")] = "source"
+    target_column: Annotated[str, _option("Column of an edge table with the target node.", "--target")] = "target"
     node_label: Annotated[str, _option("Property or column of nodes with their label.")] = "label"
     edge_label: Annotated[str, _option("Property or column of edges with their label.")] = "label"
     directed: Annotated[
-        bool | None, _flag("--directed/--undirected", "Whether edges have a direction; by default the input decides.")
+        bool | None, _option("Whether edges have a direction; by default the input decides.", "--directed/--undirected")
     ] = None
     merge: Annotated[
         list[str] | None, _option("How parallel edges combine an attribute: NAME=sum, mean, min or max. Repeatable.")
     ] = None
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
-    all_rejects: Annotated[bool, _flag("--all-rejects", "List every skipped record, not the first five.")] = False
+    all_rejects: Annotated[bool, _option("List every skipped record, not the first five.", "--all-rejects")] = False
 
     def read(self, path: Path, *, keep: str | None = None, label_column: str | None = None) -> "GraphSet":
         """Read graphs and print to standard error what was skipped and what was repaired.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -57,7 +56,7 @@ def watch(
     from graphglass.serve.service import Service
     from graphglass.serve.stream_scorer import StreamScorer
 
-    longest = DEFAULT_LIMITS.max_record_bytes
+    longest, complain = DEFAULT_LIMITS.max_record_bytes, partial(typer.echo, err=True)
     places: Places = {}
     remembered: Path | None = None
     if source == "-":
@@ -70,9 +69,7 @@ def watch(
             if not output.exists():
                 remembered.unlink(missing_ok=True)  # of results that were taken away
             places = read_places(remembered, Path(source))
-        batches = directory_lines(
-            Path(source), poll=poll, once=once, longest=longest, places=places, complain=partial(typer.echo, err=True)
-        )
+        batches = directory_lines(Path(source), poll=poll, once=once, longest=longest, places=places, complain=complain)
     else:
         raise InputError(f"--input takes - or a directory; {source} is neither. Pipe a file in with < FILE.")
     service = Service(model)
@@ -80,8 +77,8 @@ def watch(
     if from_references and not past:
         raise InputError("--from-references needs a model with references; this one holds a private summary.")
     drift = DriftMartingale(alarm, past=past)
-    scorer = StreamScorer(service, alpha=alpha, drift=drift, complain=lambda text: typer.echo(text, err=True))
-    signal.signal(signal.SIGTERM, _interrupt)
+    scorer = StreamScorer(service, alpha=alpha, drift=drift, complain=complain)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends watching as Ctrl-C does
     try:
         results = sys.stdout if output is None else output.open("a", encoding="utf-8")
     except OSError as error:
@@ -106,7 +103,3 @@ def watch(
             f"{counted(drift.alarms, 'drift alarm')}; evidence of drift now {drift.wealth:.3g} of {alarm:g}.",
             err=True,
         )
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.own_columns import own_column
 from graphglass.graphs.parallel_edges import Listing
+from graphglass.graphs.selection import offsets
 
 
 def canonical_graph_set(
@@ -64,15 +66,14 @@ def canonical_graph_set(
         The caller's own values per graph by name.
     """
     counts = np.asarray(node_counts, dtype=np.int64)
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    nodes = int(offsets[-1])
+    starts = offsets(counts)
+    nodes = int(starts[-1])
     names = tuple(ids) if ids is not None else tuple(str(i) for i in range(len(counts)))
     if (counts < 1).any():
         empty = names[int(np.argmin(counts))]
         raise GraphError(f"Graph {empty!r} has no nodes. A graph needs at least one node; remove it or add its nodes.")
     if len(set(names)) != len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twice = Counter(names).most_common(1)[0][0]
         raise GraphError(f"Graph ids must be unique; {twice!r} occurs more than once.")
     src, dst = np.asarray(sources), np.asarray(targets)
     if src.shape != dst.shape or src.ndim != 1:
@@ -107,16 +108,15 @@ def canonical_graph_set(
     listed = csr_array((np.ones(len(src), np.int32), (src, dst)), shape=(nodes, nodes))
     listed.sum_duplicates()  # the data now counts how often each ordered pair is listed
     if listed.nnz != len(src):
-        removed[:, 1] = np.diff(np.concatenate([[0], np.cumsum(listed.data - 1)])[listed.indptr[offsets]])
+        removed[:, 1] = np.diff(np.concatenate([[0], np.cumsum(listed.data - 1)])[listed.indptr[starts]])
     listed.data = np.ones(listed.nnz, np.int8)
     adjacency = listed + listed.T.tocsr()
     adjacency.sort_indices()
-    ends = np.diff(adjacency.indptr[offsets])  # stored ends of each graph, (graphs,)
+    ends = np.diff(adjacency.indptr[starts])  # stored ends of each graph, (graphs,)
     if not directed:
-        removed[:, 2] = ends - np.diff(listed.indptr[offsets])
+        removed[:, 2] = ends - np.diff(listed.indptr[starts])
     del listed
-    aligned: NDArray[np.int64] | None = None
-    table, table_names, outgoing = None, tuple(edge_attribute_names), None
+    aligned, table, table_names, outgoing = None, None, tuple(edge_attribute_names), None
     if given is not None or numbers is not None or directed:
         listing = Listing.of(src, dst, adjacency, directed=directed)
         aligned = None if given is None else given[listing.first()]
@@ -130,12 +130,12 @@ def canonical_graph_set(
         broken = np.flatnonzero(~np.isfinite(values).all(axis=1))
         if broken.size:
             graph = int(graph_of[broken[0]])
-            place = f"Node {int(broken[0] - offsets[graph])} of graph {names[graph]!r}"
+            place = f"Node {int(broken[0] - starts[graph])} of graph {names[graph]!r}"
             raise GraphError(f"{place} has a NaN or infinite attribute; its values must be finite.")
     return GraphSet(
-        node_offsets=offsets,
+        node_offsets=starts,
         neighbour_offsets=adjacency.indptr.astype(np.int64),
-        neighbours=(adjacency.indices - np.repeat(offsets[:-1].astype(width), ends)).astype(np.int32, copy=False),
+        neighbours=(adjacency.indices - np.repeat(starts[:-1].astype(width), ends)).astype(np.int32, copy=False),
         ids=names,
         labels=None if labels is None else np.asarray(labels),
         node_labels=None if node_labels is None else np.asarray(node_labels, dtype=np.int64),

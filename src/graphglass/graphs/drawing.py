@@ -70,13 +70,11 @@ def draw_graph(
     marked : sequence of (source, target)
         Edges that get a mark.
     """
-    kept = np.arange(graph.node_count)
+    shown, kept = graph, np.arange(graph.node_count)
     if graph.node_count > MOST_NODES:
         weight = attribution if attribution is not None else np.diff(graph.neighbour_offsets)
         kept = np.sort(breadth_first(graph, int(np.argmax(weight)))[:MOST_NODES])
-    shown = (
-        graph if len(kept) == graph.node_count else without_nodes(graph, [np.delete(np.arange(graph.node_count), kept)])
-    )
+        shown = without_nodes(graph, [np.delete(np.arange(graph.node_count), kept)])
     molecule = depict(shown)
     places = layout_graph(shown) if molecule is None else molecule.places
     places, spacing, height = _fitted(places)
@@ -155,16 +153,14 @@ def _halos(
         weaker = min(abs(strengths[one]), abs(strengths[two]))
         if weaker >= 0.25 and strengths[one] * strengths[two] > 0:
             kind = "hot" if strengths[one] > 0 else "cold"
-            parts.append(
-                _line(places[one], places[two], f"halo {kind}", 1.2 * radius, f' stroke-opacity="{weaker:.2f}"')
-            )
+            shade = f' stroke-opacity="{weaker:.2f}"'
+            parts.append(_line(places[one], places[two], f"halo {kind}", 1.2 * radius, shade))
     for place, strength in zip(places, strengths, strict=True):
         if abs(strength) >= 0.1:
             kind = "hot" if strength > 0 else "cold"
-            shade = f' fill-opacity="{0.15 + 0.75 * abs(strength):.2f}"'
-            parts.append(
-                f'<circle class="halo {kind}" cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius:.1f}"{shade}/>'
-            )
+            shade = f'fill-opacity="{0.15 + 0.75 * abs(strength):.2f}"'
+            where = f'cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius:.1f}"'
+            parts.append(f'<circle class="halo {kind}" {where} {shade}/>')
     return parts
 
 

@@ -59,9 +59,7 @@ def sanitised(chemistry: Any, molecule: Any) -> Any:
         raise GraphError(f"not a possible molecule: {error}") from error
 
 
-def molecule_record(
-    molecule: Any, position: int, name: str, label: Any = None, columns: dict[str, Any] | None = None
-) -> Record:
+def _record(molecule: Any, position: int, name: str, label: Any, columns: dict[str, Any]) -> Record:
     """One molecule; a salt's separate ions stay one graph of several components."""
     atoms = list(molecule.GetAtoms())
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in molecule.GetBonds()]
@@ -85,7 +83,7 @@ def molecule_record(
         attribute_names=ATOM_ATTRIBUTES,
         atom_environments=atom_environments(molecule),
         atom_contributions=atom_contributions(molecule),
-        columns=columns or {},
+        columns=columns,
     )  # fmt: skip
 
 
@@ -130,12 +128,7 @@ class MoleculeRow:
 def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], options: ReadOptions) -> GraphSet:
     """Graphs of molecules, called by their names if `id_column` gives them or all are there and differ.
 
-    Parameters
-    ----------
-    rows : list of MoleculeRow
-    parse : callable
-        Makes an RDKit molecule of (RDKit's ``Chem``, source); a GraphError says why it cannot.
-    options : ReadOptions
+    `parse` makes an RDKit molecule of (RDKit's ``Chem``, source); a GraphError says why it cannot.
     """
     named = options.id_column is not None or _names_serve_as_ids(rows, options.log)
     records = RecordSet(options)
@@ -146,7 +139,7 @@ def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], op
                 if row.fault is not None:
                     raise GraphError(row.fault)
                 molecule = parse(chemistry, row.source)
-                records.add(molecule_record(molecule, row.position, name, label, row.columns))
+                records.add(_record(molecule, row.position, name, label, row.columns))
             except GraphError as error:
                 options.log.add(row.position, name, str(error))
     return records.build()

@@ -21,17 +21,7 @@ _BOND_NAMES = {"double": "DOUBLE", "2": "DOUBLE", "triple": "TRIPLE", "3": "TRIP
 
 @dataclass(frozen=True, eq=False)
 class Depiction:
-    """A molecule on paper.
-
-    Attributes
-    ----------
-    places : float64 (atoms, 2)
-    bonds : int64 (bonds, 3)
-        Two atoms and the order: 1, 2, 3, or 4 where it is not known to be one of them.
-    symbols : tuple of str
-        The element of every atom.
-    hydrogens, charges : int64 (atoms,)
-    """
+    """A molecule on paper; a bond is two atoms and the order: 1, 2, 3, or 4 where it is not known to be one of them."""
 
     places: NDArray[np.float64]
     bonds: NDArray[np.int64]

@@ -28,15 +28,7 @@ _SUMMED = {"amount", "amounts", "weight", "weights", "count", "counts"}
 
 
 def merge_rule(name: str, chosen: Mapping[str, str]) -> str:
-    """How parallel edges combine their values of one attribute.
-
-    Parameters
-    ----------
-    name : str
-        The attribute; ``total_amount`` and ``amount_eur`` are amounts.
-    chosen : mapping
-        Attribute to rule, where the caller decides.
-    """
+    """How parallel edges combine an attribute: as chosen, else by its name; ``total_amount`` is an amount."""
     rule = chosen.get(name) or ("sum" if _SUMMED & set(re.split(r"[^a-z]+", name.lower())) else "mean")
     if rule not in RULES:
         raise ParameterError("read_graphs", "merge", f"attribute=rule with a rule of {', '.join(RULES)}", rule)
@@ -47,15 +39,8 @@ def merge_rule(name: str, chosen: Mapping[str, str]) -> str:
 class Listing:
     """Listed edges against the stored ends of the skeleton.
 
-    Attributes
-    ----------
-    places : int64 (edges,)
-        The stored end each listed edge starts at.
-    mirror : int64 (ends,)
-        The other end of every stored end.
-    repeats : int64 (ends,)
-        How often the pair is listed in this direction.
-    directed : bool
+    ``places`` is the stored end each listed edge starts at, (edges,); ``mirror`` the other end of every stored end and
+    ``repeats`` how often the pair is listed in this direction, (ends,).
     """
 
     places: NDArray[np.int64]

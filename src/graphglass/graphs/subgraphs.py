@@ -15,13 +15,7 @@ from graphglass.graphs.selection import offsets
 
 
 def without_nodes(graph: GraphSet, groups: Sequence[NDArray[np.int64]]) -> GraphSet:
-    """One copy of ``graph`` per group, with that group's nodes and their edges deleted.
-
-    Parameters
-    ----------
-    graph : GraphSet of one graph
-    groups : sequence of local node indices; none may hold every node
-    """
+    """One copy of a single graph per group of local node indices, with these nodes and their edges deleted."""
     if len(graph) != 1:
         raise GraphError(f"Nodes are deleted from one graph at a time, found {len(graph)}.")
     rows, columns = graph.end_nodes, graph.neighbours

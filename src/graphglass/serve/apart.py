@@ -26,36 +26,30 @@ class ApartProcess:
 
     def __init__(self, *, seconds: float, waiting: int) -> None:
         self._seconds = seconds
-        self._thread = WorkThread("glass-apart", waiting)
+        self.line = WorkThread("glass-apart", waiting)
         self._process: Any = None
         self._pipe: Any = None
 
-    @property
-    def waiting(self) -> int:
-        return self._thread.waiting
-
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns; everything is sent between the processes by pickle."""
-        return await self._thread.run(self._ask, function, arguments)
+        return await self.line.run(self._ask, function, arguments)
 
     def stop(self) -> None:
         self._end()
-        self._thread.stop()
+        self.line.stop()
 
     def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         if self._process is None or not self._process.is_alive():
             self._start()
         try:
             self._pipe.send((function, arguments))
-            if not self._pipe.poll(self._seconds):
-                self._end()
-                raise TimeoutError
-            failed, outcome = self._pipe.recv()
+            answered = self._pipe.poll(self._seconds)
+            failed, outcome = self._pipe.recv() if answered else (True, TimeoutError())
         except (EOFError, OSError) as error:
-            if isinstance(error, TimeoutError):
-                raise
             self._end()
             raise InputError("Working on this request took more memory than there is. Send a smaller graph.") from error
+        if not answered:
+            self._end()
         if failed:
             raise outcome
         return outcome

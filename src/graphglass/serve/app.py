@@ -105,7 +105,7 @@ def create_app(
     app.add_middleware(Guard, counters=counters, token=token, hosts=hosts)
 
     async def timely(work: Awaitable[Any]) -> Any:
-        counters.waiting.set(batcher.waiting + apart.waiting)
+        counters.waiting.set(batcher.waiting + apart.line.waiting)
         async with asyncio.timeout(bounds.seconds):
             return await work
 

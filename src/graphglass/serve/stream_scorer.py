@@ -50,17 +50,17 @@ class StreamScorer:
     def rows(self, lines: Sequence[Line]) -> list[dict[str, Any]]:
         """One row per readable line, in order: id, score, p_value and flagged (None where a summary is served)."""
         items: list[Mapping[str, Any]] = []
-        origin: list[Line] = []
+        origin: list[int] = []
         troubles: dict[int, str] = {}
         for place, line in enumerate(lines):
             if line.content.strip():
                 try:
                     items.append(_record(line))
-                    origin.append(line)
+                    origin.append(place)
                 except GraphError as error:
                     troubles[place] = str(error)
         sets, rejected = read_items(items, DEFAULT_LIMITS, self.service.accept)
-        troubles |= {lines.index(origin[place]): reason for place, reason in rejected.items()}
+        troubles |= {origin[place]: reason for place, reason in rejected.items()}
         for place, reason in sorted(troubles.items()):
             self.bad += 1
             self.complain(f"{lines[place].source} line {lines[place].number}: {reason}")
@@ -69,7 +69,7 @@ class StreamScorer:
         scores = self.service.score_sets(sets).tolist()
         single = [graphs[i] for graphs in sets for i in range(len(graphs))]
         scored = sorted(zip((int(graph.ids[0]) for graph in single), single, scores, strict=True), key=itemgetter(0))
-        return [self._row(_name(items[place], origin[place]), graph, score) for place, graph, score in scored]
+        return [self._row(_name(items[place], lines[origin[place]]), graph, score) for place, graph, score in scored]
 
     def _row(self, name: str, graph: GraphSet, score: float) -> dict[str, Any]:
         p_value = self.service.p_values(np.array([score]))[0]

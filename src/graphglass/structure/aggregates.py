@@ -28,18 +28,11 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     * motif_density: triangles plus 4-cycles per node
     """
     n = len(descriptors)
-    degree, clustering = ordered(descriptors, 0), ordered(descriptors, 5)
-    ends, squares, share = 0.0, 0.0, 0.0
-    for v in range(n):
-        ends += degree[v]
-        squares += degree[v] * degree[v]
-        share += clustering[v]
-    spread, core = 0.0, 0.0
-    for v in range(n):
-        spread += (clustering[v] - share / n) ** 2
-        core = max(core, descriptors[v, 6])
+    degree, clustering = np.sort(descriptors[:, 0]), np.sort(descriptors[:, 5])
+    ends, squares, share = degree.sum(), (degree * degree).sum(), clustering.sum()
+    deviations = clustering - share / n
     wedges = (squares - ends) / 2
-    triangles, cycles = total(ordered(descriptors, 7)) / 3, total(ordered(descriptors, 8)) / 4
+    triangles, cycles = np.sort(descriptors[:, 7]).sum() / 3, np.sort(descriptors[:, 8]).sum() / 4
     out[0] = n
     out[1] = ends / 2
     out[2] = ends / (n * (n - 1.0)) if n > 1 else 0.0
@@ -49,22 +42,12 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     out[6] = entropy(degree)
     out[7], out[8], out[9] = quantile(degree, 0.25), quantile(degree, 0.5), quantile(degree, 0.75)
     out[10] = share / n
-    out[11] = np.sqrt(spread / n)
+    out[11] = np.sqrt((deviations * deviations).sum() / n)
     out[12] = 3 * triangles / wedges if wedges > 0 else 0.0
     out[13] = triangles
     out[14] = cycles
     out[15] = (triangles + cycles) / n
-    out[16] = core
-
-
-@kernel
-def ordered(table: Floats, column: int) -> Floats:
-    """One column, sorted."""
-    values = np.empty(len(table))
-    for v in range(len(table)):
-        values[v] = table[v, column]
-    values.sort()
-    return values
+    out[16] = descriptors[:, 6].max()
 
 
 @kernel
@@ -75,15 +58,6 @@ def quantile(values: Floats, p: float) -> float:
     if below + 1 >= len(values):
         return values[-1]
     return values[below] + (position - below) * (values[below + 1] - values[below])
-
-
-@kernel
-def total(values: Floats) -> float:
-    """Sum from the first to the last."""
-    result = 0.0
-    for value in values:
-        result += value
-    return result
 
 
 @kernel

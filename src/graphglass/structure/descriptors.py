@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from graphglass.structure.aggregates import aggregate
 from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.components import component_of
-from graphglass.structure.kernels.cores import core_numbers
-from graphglass.structure.kernels.degrees import neighbour_degrees
 from graphglass.structure.kernels.motifs import bit_work, count_motifs, estimate_motifs, wedge_work
 
 LTD_NAMES = (
@@ -81,3 +79,81 @@ def finish(
         descriptors[v, 7] = triangles[v]
         descriptors[v, 8] = cycles[v]
     aggregate(descriptors, component_of(indptr, neighbours)[1], aggregates)
+
+
+@kernel
+def neighbour_degrees(indptr: Counts, neighbours: Ends, out: Floats) -> None:
+    """Write degree and neighbour-degree minimum, mean, maximum and population deviation into columns 0 to 4 (eq:ltd).
+
+    Sums run over integers, so the result is the same bit for bit in any node order. An isolated node has zeros.
+    """
+    for v in range(len(indptr) - 1):
+        degree = indptr[v + 1] - indptr[v]
+        out[v, 0] = degree
+        if degree == 0:
+            out[v, 1:5] = 0.0
+            continue
+        total, squares, low, high = 0, 0, np.int64(2**62), np.int64(0)
+        for e in range(indptr[v], indptr[v + 1]):
+            u = neighbours[e]
+            d = indptr[u + 1] - indptr[u]
+            total += d
+            squares += d * d
+            low, high = min(low, d), max(high, d)
+        out[v, 1] = low
+        out[v, 2] = total / degree
+        out[v, 3] = high
+        out[v, 4] = np.sqrt(_variance(degree, total, squares)) if high > low else 0.0
+
+
+@kernel
+def _variance(count: int, total: int, squares: int) -> float:
+    """The population variance of `count` integers, from their sum and the sum of their squares."""
+    if float(count) * squares < 2.0**62:
+        return (count * squares - total * total) / (count * count)
+    # The products above would overflow at hubs joined to hubs. Sums around the floor of the mean stay below `squares`
+    # and are exact, so that the result depends on no order here either, and what is subtracted is below 1.
+    floor = total // count
+    rest = total - count * floor
+    around = squares - floor * total - floor * rest
+    return around / count - (rest / count) ** 2
+
+
+@kernel
+def core_numbers(indptr: Counts, neighbours: Ends) -> Counts:
+    """Largest k such that the node belongs to a subgraph of minimum degree k (eq:ltd), in O(nodes + edges).
+
+    Nodes are peeled in order of remaining degree; a bucket sort keeps that order current while degrees fall.
+    """
+    n = len(indptr) - 1
+    core = np.empty(n, np.int64)
+    highest = 0
+    for v in range(n):
+        core[v] = indptr[v + 1] - indptr[v]
+        highest = max(highest, core[v])
+    starts = np.zeros(highest + 2, np.int64)
+    for v in range(n):
+        starts[core[v] + 1] += 1
+    for d in range(highest + 1):
+        starts[d + 1] += starts[d]
+    place = np.empty(n, np.int64)
+    queue = np.empty(n, np.int64)
+    fill = starts.copy()
+    for v in range(n):
+        place[v] = fill[core[v]]
+        queue[place[v]] = v
+        fill[core[v]] += 1
+    for i in range(n):
+        v = queue[i]
+        for e in range(indptr[v], indptr[v + 1]):
+            u = neighbours[e]
+            if core[u] > core[v]:
+                # Swap u with the first node of its bucket, then move the bucket's border past it.
+                head = starts[core[u]]
+                w = queue[head]
+                if w != u:
+                    queue[head], queue[place[u]] = u, w
+                    place[w], place[u] = place[u], head
+                starts[core[u]] += 1
+                core[u] -= 1
+    return core

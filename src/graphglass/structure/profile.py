@@ -13,10 +13,9 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.selection import chosen_graphs, offsets, ranges
 from graphglass.structure.aggregates import AGGREGATE_NAMES
 from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
-from graphglass.structure.kernels.compiled import announce_compilation
+from graphglass.structure.kernels.compiled import announce_compilation, run
 from graphglass.structure.kernels.motifs import EXACT_WORK
 from graphglass.structure.kernels.rayleigh import probe_squares
-from graphglass.structure.kernels.schedule import run
 from graphglass.structure.kernels.spectrum import DENSE_CLASSES, SKETCH_NAMES, iterate_graphs, sketch_graphs
 
 __all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "join_profiles", "profile"]

@@ -96,7 +96,9 @@ class EndpointEncoder:
             for start in range(0, len(texts), self._batch_size):
                 batch = texts[start : start + self._batch_size]
                 made = self._request(batch)
-                rows[start : start + len(batch)] = unit_rows(_table(made), len(batch), self._dimension, self._address)
+                # Rows of several lengths are no table; unit_rows says which shape was expected.
+                table = np.stack(made) if len({len(vector) for vector in made}) == 1 else np.empty((0, 0))
+                rows[start : start + len(batch)] = unit_rows(table, len(batch), self._dimension, self._address)
                 advance(len(batch))
         return rows
 
@@ -155,12 +157,6 @@ class EndpointEncoder:
                 f"The endpoint {self._url} must answer with one embedding per prompt, "
                 f"found {type(error).__name__}: {error}."
             ) from error
-
-
-def _table(vectors: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    if len({len(vector) for vector in vectors}) != 1:
-        return np.empty((0, 0))  # unit_rows says which shape was expected
-    return np.stack(vectors)
 
 
 def _seconds(value: str | None) -> float | None:

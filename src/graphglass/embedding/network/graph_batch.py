@@ -49,9 +49,7 @@ class GraphBatch:
     def of(cls, graphs: GraphSet, features: Tensor, **parts: Any) -> GraphBatch:
         """The graphs of a set with these features; memory is not shared with the set."""
         offsets, starts, ends = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
-        node_offsets, neighbour_offsets, neighbours = (torch.from_numpy(a.copy()) for a in (offsets, starts, ends))
-        batch = cls(features, node_offsets, neighbour_offsets, neighbours)
-        return replace(batch, **parts)
+        return cls(features, *(torch.from_numpy(array.copy()) for array in (offsets, starts, ends)), **parts)
 
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
@@ -171,13 +169,9 @@ def csr(starts: Tensor, columns: Tensor, values: Tensor, width: int) -> Tensor:
     with warnings.catch_warnings():
         # torch announces once per process that its CSR layout may change.
         warnings.filterwarnings("ignore", message=".*[Ss]parse.*")
-        return torch.sparse_csr_tensor(
-            starts.to(torch.int32),
-            columns.to(torch.int32),
-            values,
-            size=(len(starts) - 1, width),
-            check_invariants=False,
-        )
+        rows, columns = starts.to(torch.int32), columns.to(torch.int32)
+        size = (len(starts) - 1, width)
+        return torch.sparse_csr_tensor(rows, columns, values, size=size, check_invariants=False)
 
 
 def budget_batches(

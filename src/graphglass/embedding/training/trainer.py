@@ -50,20 +50,7 @@ def train(
     config: TrainingConfig | None = None,
     **options: Any,
 ) -> TrainedEncoder:
-    """Train an encoder on the normal graphs of one domain.
-
-    Parameters
-    ----------
-    graphs : GraphSet
-        At least two normal graphs.
-    profile : StructureProfile
-        Of the same graphs.
-    anchors : float (graphs, D_text)
-        Text embedding of every graph, frozen.
-    config : TrainingConfig, optional
-    **options
-        As for :func:`train_domains`.
-    """
+    """Train an encoder on at least two normal graphs of one domain; options are those of :func:`train_domains`."""
     config = config or TrainingConfig()
     schema = fit_schema(graphs, profile, normalisation=config.normalisation)
     return _train([Domain(graphs, profile, anchors)], schema, config, **options)
@@ -106,12 +93,7 @@ def _train(
 ) -> TrainedEncoder:
     if resume and checkpoint_dir is None:
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
-    anchors = _joined_anchors(domains)
-    inputs = join_batches(
-        [graph_inputs(domain.graphs, domain.profile, _schema_of(domain, schema)) for domain in domains]
-    )
-    negatives = _negatives(domains, schema, config) if config.uses_prototypes else None
-    run = _Run(inputs, negatives, anchors, schema, config)
+    run = _Run(domains, schema, config)
     folder = Path(checkpoint_dir) if checkpoint_dir is not None else None
     if resume and folder is not None:
         run.resume(folder)
@@ -138,30 +120,24 @@ def _train(
 class _Run:
     """The moving parts of one training run; one call of :meth:`epoch` is one epoch."""
 
-    def __init__(
-        self,
-        inputs: GraphBatch,
-        negatives: GraphBatch | None,
-        anchors: NDArray[np.float32],
-        schema: FeatureSchema,
-        config: TrainingConfig,
-    ) -> None:
+    def __init__(self, domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> None:
         self.config = config
         self.device = _device(config.device)
+        anchors = _joined_anchors(domains)
         slices = available_slices(config.slices, anchors.shape[1])
+        inputs = join_batches([graph_inputs(d.graphs, d.profile, _schema_of(d, schema)) for d in domains])
         self.cost = inputs.cost()
         self.inputs = inputs.to(self.device)
-        self.negatives = None if negatives is None else negatives.to(self.device)
+        self.negatives = _negatives(domains, schema, config).to(self.device) if config.uses_prototypes else None
         self.anchors = {size: torch.from_numpy(prefix_slice(anchors, size)).to(self.device) for size in slices}
         self.encoder = new_encoder(schema, slices, config).to(self.device)
         self.prototypes = SphericalPrototypes(slices, config.prototypes, config.prototype_momentum).to(self.device)
         self.modules = {"encoder": self.encoder, "prototypes": self.prototypes}
         self.history = TrainingHistory()
         self.data = _fingerprint(inputs, anchors)
-        parameters = [*self.encoder.parameters(), *self.prototypes.parameters()]
-        self.optimiser = torch.optim.AdamW(
-            parameters, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-        )
+        weights = [*self.encoder.parameters(), *self.prototypes.parameters()]
+        rate, decay = config.learning_rate, config.weight_decay
+        self.optimiser = torch.optim.AdamW(weights, lr=rate, weight_decay=decay, fused=True)
 
     def epoch(self) -> None:
         """One pass over the normal graphs (eq:train_obj)."""
@@ -178,21 +154,14 @@ class _Run:
         )
         for batch in batches:
             totals += len(batch) * self.step(torch.from_numpy(batch).to(self.device), weight)
-        loss, alignment, gram, prototype = (totals / len(self.inputs)).tolist()
-        if not math.isfinite(loss):
+        means = dict(zip(("loss", "alignment", "gram", "prototype"), (totals / len(self.inputs)).tolist(), strict=True))
+        if not math.isfinite(loss := means["loss"]):
             raise GlassError(
                 f"Training diverged in epoch {epoch + 1}: the loss is {loss}. Lower the learning rate "
                 f"({config.learning_rate}) or look for extreme attributes in the training graphs."
             )
-        self.history = self.history.extended(
-            loss=loss,
-            alignment=alignment,
-            gram=gram,
-            prototype=prototype,
-            prototype_weight=weight,
-            learning_rate=rate,
-            seconds=time.perf_counter() - started,
-        )
+        spent = time.perf_counter() - started
+        self.history = self.history.extended(**means, prototype_weight=weight, learning_rate=rate, seconds=spent)
 
     def step(self, batch: Tensor, weight: float) -> Tensor:
         """One optimiser step; returns (loss, alignment, gram, prototype) without gradients."""

@@ -15,15 +15,7 @@ from graphglass.graphs.limits import Limits
 
 @contextmanager
 def open_archive(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    """The archive, after its table of contents was checked against `limits`.
-
-    Raises
-    ------
-    FormatError
-        If it is truncated, damaged, encrypted, or a member's name leaves the archive.
-    LimitError
-        If it would unpack to more than the limits allow.
-    """
+    """The archive, after its table of contents was checked: sizes, encryption, and names that leave the archive."""
     if not path.stat().st_size:
         raise FormatError(f"{path.name} is empty (0 bytes). Fetch or copy it again.")
     try:

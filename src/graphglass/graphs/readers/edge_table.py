@@ -36,12 +36,8 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     """Graphs of an edge table, in the order the node table (else the edge table) first names them.
 
     Without a node table the nodes are those the edges name: numbers in their order, text as it first appears. With one,
-    the nodes are its rows, isolated ones included, and an edge may name no others.
-
-    Parameters
-    ----------
-    first_row : int
-        The number a reject gives to the first row: 2 for a file with a header line.
+    the nodes are its rows, isolated ones included, and an edge may name no others. `first_row` is the number a reject
+    gives to the first row: 2 for a file with a header line.
     """
     directed, stated = _direction(edges, options)
     edges = with_usual_names(edges, EDGE_COLUMNS, options, "An edge table")
@@ -102,13 +98,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
 
 
 def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOptions, what: str) -> pa.Table:
-    """The table with the columns that the options name renamed to `wanted`.
-
-    Raises
-    ------
-    SchemaError
-        If a column is missing or occurs twice.
-    """
+    """The table with the columns that the options name renamed to `wanted`; one that is missing or twice is refused."""
     chosen = {"graph_id": options.graph_column, "source": options.source_column, "target": options.target_column}
     names = table.column_names
     given = [chosen.get(name, name) for name in wanted]

@@ -128,12 +128,10 @@ def _node(item: Any, row: int) -> Mapping[str, Any]:
 
 
 def _pair(edge: Any, number: int) -> tuple[Any, Any]:
-    if type(edge) is list and len(edge) == 2:
+    if isinstance(edge, list | tuple) and len(edge) == 2:
         return edge[0], edge[1]
     if isinstance(edge, Mapping) and "source" in edge and "target" in edge:
         return edge["source"], edge["target"]
-    if isinstance(edge, tuple) and len(edge) == 2:
-        return edge[0], edge[1]
     raise GraphError(f"edge {number} must be an object with 'source' and 'target', or a pair, found {edge!r:.60}")
 
 

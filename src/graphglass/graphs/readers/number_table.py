@@ -18,19 +18,8 @@ def read_numbers(
 ) -> NDArray[Any]:
     """The numbers of a file without header, (rows, columns); blanks around commas are allowed, empty lines are skipped.
 
-    Parameters
-    ----------
-    open_file : callable
-        Opens the file afresh, so that a failed fast parse can be read again for the line at fault.
-    columns : int or None
-        Numbers per line; None takes it from the first line.
-    dtype : numpy type
-        int32, int64 or float64; a number it cannot hold is refused.
-
-    Raises
-    ------
-    FormatError
-        Naming the first line that does not fit.
+    `columns` is taken from the first line if it is None. A number that `dtype` cannot hold is refused. The file is
+    opened afresh to find the line of an error.
     """
     integer = issubclass(dtype, np.integer)
     with open_file() as stream:

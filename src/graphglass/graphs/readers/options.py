@@ -12,8 +12,6 @@ import numpy as np
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.readers.rejects import RejectLog
 
-_MANY = (Mapping, list, tuple, set, np.ndarray)
-
 
 class ReadSettings(TypedDict, total=False):
     """Keywords of :func:`graphglass.graphs.read.read_graphs`, which describes them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -32,19 +33,7 @@ def property_record(
 ) -> Record:
     """A graph whose nodes and edges have flat properties, of which the options say what is the label.
 
-    Parameters
-    ----------
-    position : int
-    name : str
-    ids, nodes : sequence
-        Of every node its id and its properties.
-    pairs, edges : sequence
-        Of every edge the ids of its ends and its properties.
-    options : ReadOptions
-    facts : mapping
-        What the input says about the graph as a whole: its class and the caller's columns.
-    directed : bool
-        Whether edges have a direction.
+    `facts` is what the input says about the graph as a whole: its class and the caller's columns.
     """
     rows, names = node_names(ids)
     sources, targets = edge_rows(pairs, rows)
@@ -71,21 +60,9 @@ def described(
     label: str = "label",
     wanted: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """What a Record holds of its nodes or edges: label codes, attributes and the names of these.
+    """What a Record holds of its nodes or edges (`owner`): label codes, attributes and the names of these.
 
-    Parameters
-    ----------
-    owner : str
-        ``node`` or ``edge``.
-    items, properties : sequence of mappings
-        What holds the label of each, and what holds its attributes.
-    names : dict
-        Filled with the texts of labels.
-    log : RejectLog
-    label : str, default "label"
-        The property with the label.
-    wanted : sequence of str, optional
-        The attributes to keep; all by default.
+    `items` hold the labels and `properties` the attributes; `names` is filled with the texts of labels.
     """
     values, columns = _table(properties, owner, log, skip=label if items is properties else None, wanted=wanted)
     texts = [item.get(label) for item in items]
@@ -164,23 +141,13 @@ def _finite(value: Real, key: object) -> float:
 
 
 def node_names(names: Sequence[Any]) -> tuple[dict[Any, int], list[str] | None]:
-    """Rows by node id, and the ids as text unless they are 0, 1, 2, ... in order.
-
-    Raises
-    ------
-    GraphError
-        If two nodes have the same id, also if they differ only in type (1 and "1").
-    """
+    """Rows by node id, and the ids as text unless they are 0, 1, 2, ... in order; 1 and "1" are the same id."""
     rows = {name: row for row, name in enumerate(names)}
     if all(type(name) is int and name == row for row, name in enumerate(names)):
         return rows, None
     texts = [str(name) for name in names]
     if len(set(texts)) != len(texts):
-        seen: set[str] = set()
-        for text in texts:
-            if text in seen:
-                raise GraphError(f"node id {text!r:.60} occurs more than once")
-            seen.add(text)
+        raise GraphError(f"node id {Counter(texts).most_common(1)[0][0]!r:.60} occurs more than once")
     return rows, texts
 
 

@@ -27,22 +27,9 @@ _EMPTY = text_code("")  # the code of a missing label
 class Record:
     """One graph before it joins the others.
 
-    Attributes
-    ----------
-    sources, targets : int (edges,)
-        Node rows of this graph, 0..nodes-1.
-    attributes, edge_attributes : float (nodes or edges, width) or None
-        NaN marks a value the source does not give.
-    node_names : list of str or None
-        None where nodes are called 0..nodes-1.
-    atom_environments, atom_contributions : (nodes, width) or None
-        Of a molecule; a set has them if all of its records do.
-    directed : bool
-        Whether the source says that edges have a direction.
-    listed_once : bool
-        Whether an edge without direction is listed once; otherwise it is expected in both directions.
-    columns : dict
-        The caller's own values of this graph by name.
+    ``sources`` and ``targets`` are node rows of this graph. NaN marks an attribute the source does not give. There are
+    no ``node_names`` where nodes are called 0, 1, 2, ... An edge without direction is listed once or, where not
+    ``listed_once``, expected in both directions. ``columns`` are the caller's own values.
     """
 
     position: int

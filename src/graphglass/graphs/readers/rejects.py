@@ -14,16 +14,7 @@ logger = logging.getLogger("graphglass")
 
 @dataclass(frozen=True)
 class Reject:
-    """One record that was left out.
-
-    Attributes
-    ----------
-    position : int
-        Line of the file (from 1) of the record, or of what is wrong with it; for objects in memory the place
-        in the list (from 0).
-    id : str
-    reason : str
-    """
+    """One record that was left out: its line (from 1), or for objects in memory the place in the list (from 0)."""
 
     position: int
     id: str

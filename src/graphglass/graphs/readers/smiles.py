@@ -49,11 +49,9 @@ def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
 def read_smiles_cells(
     header: Sequence[str], numbered: Iterable[tuple[int, Sequence[Any]]], what: str, options: ReadOptions
 ) -> GraphSet:
-    """Molecules of a table; see :func:`smiles_column` for how the column is found.
+    """Molecules of a table.
 
-    The id column is the one named by `id_column`, or a column called id or name whose values are all different;
-    otherwise molecules are called by their line. The class label comes from `label_column`, or from a column called
-    label.
+    Without `id_column`, a column called id or name gives the ids if its values are all different, else the line does.
     """
     column = smiles_column(header, options.smiles_column)
     if column is None:

@@ -40,15 +40,7 @@ def _pieces(path: Path, limits: Limits) -> Iterator[Callable[[], bytes]]:
 
 
 def byte_lines(path: Path, limits: Limits) -> Iterator[tuple[int, bytes]]:
-    """Line number (from 1) and content without the line end; a byte order mark is dropped.
-
-    Raises
-    ------
-    LimitError
-        At a line longer than `max_record_bytes`, after `max_file_bytes` unpacked bytes, or at a gzip bomb.
-    FormatError
-        If a gzip file is damaged.
-    """
+    """Line number (from 1) and content without the line end, within the limits; a byte order mark is dropped."""
     number = 0
     open_line: list[bytes] = []  # pieces of a line whose end has not been read
     length = 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -29,6 +29,7 @@ PARTS = (
     "A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "edge_labels", "edge_attributes",
     "graph_attributes",
 )  # fmt: skip
+_Opener = Callable[[], IO[bytes]]
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,8 @@ class TuFiles:
     """The files of one TU dataset: its name, and how to open each part that exists."""
 
     name: str
-    parts: dict[str, Callable[[], IO[bytes]]]
-    sizes: dict[str, int]
-    readme: Callable[[], IO[bytes]] | None = None
+    parts: dict[str, _Opener]
+    readme: _Opener | None = None
 
     def numbers(
         self, part: str, *, columns: int | None = None, dtype: type[np.number[Any]] = np.int64
@@ -52,18 +52,20 @@ class TuFiles:
 def tu_files(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[TuFiles]:
     """Find the parts of the TU dataset in a folder or zip. Files other than :data:`PARTS` are left alone."""
     if path.is_dir():
-        members = {item.name: item for item in sorted(path.rglob("*.txt")) if item.is_file()}
-        sizes = {name: item.stat().st_size for name, item in members.items()}
-        yield _assemble(path, {name: _file_opener(item) for name, item in members.items()}, sizes, limits)
+        files = [item for item in sorted(path.rglob("*.txt")) if item.is_file()]
+        members = {item.name: (_opener(item), item.stat().st_size) for item in files}
+        yield _assemble(path, members, limits)
         return
     with open_archive(path, limits) as archive:
-        infos = {
-            PurePosixPath(info.filename).name: info
-            for info in archive.infolist()
-            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-        }
-        sizes = {name: info.file_size for name, info in infos.items()}
-        yield _assemble(path, {name: _member_opener(archive, info) for name, info in infos.items()}, sizes, limits)
+        yield _assemble(
+            path,
+            {
+                PurePosixPath(info.filename).name: (partial(archive.open, info), info.file_size)
+                for info in archive.infolist()
+                if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+            },
+            limits,
+        )
 
 
 def read_tu(path: str | Path, *, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
@@ -133,7 +135,13 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
     facts = _rows_of(files, "graph_attributes", graphs, "graphs", np.float64) if options.keep is not None else None
     facts = np.zeros((graphs, 0)) if facts is None else facts
     options.log.columns.update(dict.fromkeys(f"graph_attribute_{i}" for i in range(facts.shape[1])))
-    _check_range(edges, len(indicator), name)
+    nodes = len(indicator)
+    if edges.size and (edges.min() < 1 or edges.max() > nodes):
+        line = int(np.argmax(((edges < 1) | (edges > nodes)).any(axis=1)))
+        raise GraphError(
+            f"{name}_A.txt line {line + 1} joins nodes {edges[line, 0]} and {edges[line, 1]}, "
+            f"but {name}_graph_indicator.txt has nodes 1..{nodes}."
+        )
     edges -= 1
     graph_of = (indicator - 1).astype(np.int32)
     if (np.diff(graph_of) < 0).any():  # the format asks for no order; rows of a graph must become neighbours
@@ -158,12 +166,10 @@ def _read(files: TuFiles, options: ReadOptions) -> GraphSet:
         columns={column: facts[:, i].tolist() for i, column in enumerate(options.log.columns) if options.keeps(column)},
         node_labels=None if node_labels is None else node_labels[:, 0],
         attributes=attributes,
-        attribute_names=() if attributes is None else tuple(f"attribute_{i}" for i in range(attributes.shape[1])),
+        attribute_names=_numbered("attribute", attributes),
         edge_labels=None if edge_labels is None else edge_labels[:, 0],
         edge_attributes=edge_attributes,
-        edge_attribute_names=()
-        if edge_attributes is None
-        else tuple(f"value_{i}" for i in range(edge_attributes.shape[1])),
+        edge_attribute_names=_numbered("value", edge_attributes),
         directed=bool(options.directed),
         code_names=_code_names(files),
     )
@@ -195,6 +201,10 @@ def _code_names(files: TuFiles) -> dict[str, dict[int, str]]:
     return names
 
 
+def _numbered(name: str, table: NDArray[Any] | None) -> tuple[str, ...]:
+    return () if table is None else tuple(f"{name}_{i}" for i in range(table.shape[1]))
+
+
 def _graph_labels(files: TuFiles) -> NDArray[Any] | None:
     """Raw class labels; a regression target stays a float."""
     try:
@@ -218,18 +228,8 @@ def _rows_of(
     return values
 
 
-def _check_range(edges: NDArray[np.int32], nodes: int, name: str) -> None:
-    if edges.size and (edges.min() < 1 or edges.max() > nodes):
-        line = int(np.argmax(((edges < 1) | (edges > nodes)).any(axis=1)))
-        raise GraphError(
-            f"{name}_A.txt line {line + 1} joins nodes {edges[line, 0]} and {edges[line, 1]}, "
-            f"but {name}_graph_indicator.txt has nodes 1..{nodes}."
-        )
-
-
-def _assemble(
-    path: Path, members: dict[str, Callable[[], IO[bytes]]], sizes: dict[str, int], limits: Limits
-) -> TuFiles:
+def _assemble(path: Path, members: dict[str, tuple[_Opener, int]], limits: Limits) -> TuFiles:
+    """The parts among files, each given by how to open it and its size."""
     suffix = "_graph_indicator.txt"
     names = sorted(member[: -len(suffix)] for member in members if member.endswith(suffix))
     if len(names) != 1:
@@ -242,16 +242,11 @@ def _assemble(
     parts = {part: members[f"{name}_{part}.txt"] for part in PARTS if f"{name}_{part}.txt" in members}
     if "A" not in parts:
         raise FormatError(f"{path.name} has {name}{suffix} but no {name}_A.txt, the list of edges.")
-    chosen = {part: sizes[f"{name}_{part}.txt"] for part in parts}
-    for part, size in chosen.items():
+    for part, (_, size) in parts.items():
         limits.check("max_file_bytes", size, f"Bytes of {name}_{part}.txt")
-    readme = next((members[one] for one in (f"{name}_label_readme.txt", "README.txt") if one in members), None)
-    return TuFiles(name, parts, chosen, readme)
+    readme = next((members[one][0] for one in (f"{name}_label_readme.txt", "README.txt") if one in members), None)
+    return TuFiles(name, {part: opener for part, (opener, _) in parts.items()}, readme)
 
 
-def _file_opener(path: Path) -> Callable[[], IO[bytes]]:
+def _opener(path: Path) -> _Opener:
     return lambda: path.open("rb")
-
-
-def _member_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: archive.open(info)

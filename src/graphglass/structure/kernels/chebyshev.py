@@ -32,14 +32,8 @@ def largest_eigenvalues(
 ) -> tuple[Floats, float]:
     """The ``wanted`` (at most 9) largest eigenvalues outside the span of ``null``, downwards, and their error bound.
 
-    Parameters
-    ----------
-    rows, columns, weights
-        The matrix in CSR form.
-    null : float64 (c, n)
-        Orthonormal eigenvectors to leave out.
-    start : float64 (16, n)
-        First guess; overwritten.
+    The matrix is given in CSR form, ``null`` as orthonormal eigenvectors, (c, n), and ``start``, a first guess, as
+    (16, n); it is overwritten.
     """
     n = len(rows) - 1
     block, image, flat = start, np.empty((n, BLOCK)), np.empty((n, BLOCK))
@@ -123,9 +117,7 @@ def _filter(
             _clear(null, current)
             _clear(null, previous)
     if degree % 2:
-        for i in range(n):
-            for b in range(BLOCK):
-                x[i, b] = y[i, b]
+        x[:] = y
 
 
 @kernel
@@ -134,8 +126,7 @@ def _clear(null: Floats, x: Floats) -> None:
     dot = np.empty(BLOCK)
     for c in range(len(null)):
         vector = null[c]
-        for b in range(BLOCK):
-            dot[b] = 0.0
+        dot[:] = 0.0
         for i in range(len(x)):
             for b in range(BLOCK):
                 dot[b] += vector[i] * x[i, b]
@@ -148,14 +139,12 @@ def _clear(null: Floats, x: Floats) -> None:
 def _multiply(rows: Counts, columns: Ends, weights: Floats, x: Floats, out: Floats) -> None:
     total = np.empty(BLOCK)
     for i in range(len(rows) - 1):
-        for b in range(BLOCK):
-            total[b] = 0.0
+        total[:] = 0.0
         for e in range(rows[i], rows[i + 1]):
             w, other = weights[e], x[columns[e]]
             for b in range(BLOCK):
                 total[b] += w * other[b]
-        for b in range(BLOCK):
-            out[i, b] = total[b]
+        out[i] = total
 
 
 @kernel
@@ -168,9 +157,7 @@ def _transpose(source: Floats, into: Floats) -> None:
 
 @kernel
 def _normalise(x: Floats) -> None:
-    factor = 1 / max(np.sqrt(vector_dot(x, x)), 1e-300)
-    for i in range(len(x)):
-        x[i] *= factor
+    x *= 1 / max(np.sqrt(vector_dot(x, x)), 1e-300)
 
 
 @kernel
@@ -221,8 +208,7 @@ def _rotate(x: Floats, image: Floats, theta: Floats, rotation: Floats) -> Floats
     squares = np.zeros(BLOCK)
     turned, other = np.empty(BLOCK), np.empty(BLOCK)
     for i in range(len(x)):
-        for b in range(BLOCK):
-            turned[b], other[b] = 0.0, 0.0
+        turned[:], other[:] = 0.0, 0.0
         for a in range(BLOCK):
             w, z = x[i, a], image[i, a]
             for b in range(BLOCK):
@@ -237,9 +223,7 @@ def _rotate(x: Floats, image: Floats, theta: Floats, rotation: Floats) -> Floats
 @kernel
 def _jacobi(matrix: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, downwards, and eigenvectors as columns, of a small symmetric matrix."""
-    a, v = matrix, np.zeros((BLOCK, BLOCK))
-    for k in range(BLOCK):
-        v[k, k] = 1.0
+    a, v = matrix, np.eye(BLOCK)
     for _ in range(30):
         rest = 0.0
         for p in range(BLOCK):
@@ -263,12 +247,6 @@ def _jacobi(matrix: Floats) -> tuple[Floats, Floats]:
                     a[p, k], a[q, k] = c * x - s * y, s * x + c * y
                     x, y = v[k, p], v[k, q]
                     v[k, p], v[k, q] = c * x - s * y, s * x + c * y
-    values, vectors = np.empty(BLOCK), np.empty((BLOCK, BLOCK))
-    for k in range(BLOCK):
-        rank = 0
-        for j in range(BLOCK):
-            rank += a[j, j] > a[k, k] or (a[j, j] == a[k, k] and j < k)
-        values[rank] = a[k, k]
-        for j in range(BLOCK):
-            vectors[j, rank] = v[j, k]
-    return values, vectors
+    values = np.diag(a)
+    order = np.argsort(-values, kind="mergesort")
+    return values[order], v[:, order]

@@ -29,8 +29,7 @@ def estimated_eigenvalues(
     while done < STEPS and norm > 1e-12:
         if done > 0:
             off[done] = norm
-        for i in range(n):
-            current[i] /= norm
+        current /= norm
         for i in range(n):
             total = 0.0
             for e in range(rows[i], rows[i + 1]):
@@ -38,8 +37,7 @@ def estimated_eigenvalues(
             image[i] = total - off[done] * previous[i]
         clear(null, image)
         diagonal[done] = vector_dot(current, image)
-        for i in range(n):
-            image[i] -= diagonal[done] * current[i]
+        image -= diagonal[done] * current
         norm = np.sqrt(vector_dot(image, image))
         previous, current, image = current, image, previous
         done += 1
@@ -56,6 +54,4 @@ def estimated_eigenvalues(
 def clear(null: Floats, x: Floats) -> None:
     """Take the null vectors out of ``x``."""
     for c in range(len(null)):
-        dot = vector_dot(null[c], x)
-        for i in range(len(x)):
-            x[i] -= dot * null[c, i]
+        x -= vector_dot(null[c], x) * null[c]

@@ -22,8 +22,7 @@ from graphglass.structure.kernels.components import component_of
 from graphglass.structure.kernels.hashing import mix, structural_keys
 from graphglass.structure.kernels.lanczos import estimated_eigenvalues
 from graphglass.structure.kernels.quotient import quotient
-from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, moment_quantiles
-from graphglass.structure.kernels.traces import laplacian_traces, power_sums
+from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, laplacian_traces, moment_quantiles
 from graphglass.structure.kernels.tridiagonal import symmetric_eigenvalues
 
 SKETCH_NAMES = (*(f"lambda_{j}" for j in range(2, 10)), "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
@@ -64,7 +63,8 @@ def sketch_graphs(
                 if n <= DRAWN_NODES:
                     drawn_quantiles(spectrum, squares, sums, sketch[g, SMALL - 1 :])
                 else:
-                    first, second, third = power_sums(spectrum)
+                    squares_of = spectrum * spectrum
+                    first, second, third = spectrum.sum(), squares_of.sum(), (squares_of * spectrum).sum()
                     moment_quantiles(n, first, second, third, sketch[g, SMALL - 1 :])
                 solved = True
             else:
@@ -95,8 +95,7 @@ def whole_spectrum(
             spectrum[at] = values[k]
             at += 1
     spectrum.sort()
-    for i in range(zeros):  # known exactly; the solver leaves them at rounding level
-        spectrum[i] = 0.0
+    spectrum[:zeros] = 0.0  # known exactly; the solver leaves them at rounding level
     return spectrum
 
 
@@ -113,8 +112,7 @@ def iterate_graphs(
     for g in chosen:
         indptr = neighbour_offsets[node_offsets[g] : node_offsets[g + 1] + 1]
         component, zeros = component_of(indptr, neighbours)
-        for j in range(min(zeros, SMALL) - 1):
-            sketch[g, j] = 0.0
+        sketch[g, : min(zeros, SMALL) - 1] = 0.0
         if zeros >= SMALL:
             continue
         heads, mass, rows, columns, weights, values, counts = quotient(indptr, neighbours)
@@ -171,5 +169,4 @@ def merge_known(top: Floats, values: Floats, counts: Counts, out: Floats) -> Non
             merged[at] = values[k]
             at += 1
     merged.sort()
-    for j in range(len(out)):
-        out[j] = merged[j]
+    out[:] = merged[: len(out)]
