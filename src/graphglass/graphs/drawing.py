@@ -25,7 +25,7 @@ from graphglass.graphs.subgraphs import without_nodes
 # More nodes than this cannot be distinguished; a connected part around the most important node is drawn instead.
 MOST_NODES = 150
 COLOURS = 9  # label colours of drawing.css; labels past them share one grey
-_WIDTH, _MARGIN, _ROW = 300.0, 18.0, 15.0  # the margin has room for the halo of a node
+_WIDTH, _MARGIN, _ROW = 300.0, 24.0, 15.0  # the margin has room for a halo, and for the text of an atom
 
 
 @dataclass(frozen=True)
