@@ -197,6 +197,32 @@ def test_a_link_opens_the_same_graph(inspector, visit):
     expect(other.locator("#message")).to_contain_text("absent")
 
 
+def test_formats_copied_link_and_mouse_in_a_drawing(inspector, visit):
+    page = visit(inspector, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_text("Formats").click()
+    expect(page.locator("#formats dl")).to_be_visible()
+    page.locator("#format").select_option(".csv")
+    _rank(page, "smiles,name\nCCO,ethanol\nCCCCCCCC,octane\n")
+    assert sorted(_column(page, "id")) == ["ethanol", "octane"]
+    _open(page, "octane")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copy-link")).to_have_text("Copied")
+    assert page.evaluate("() => navigator.clipboard.readText()") == page.url
+
+    drawing = page.locator("#pictures svg").first
+    drawing.click()
+    whole = drawing.get_attribute("viewBox")
+    page.mouse.wheel(0, -200)
+    expect(drawing).not_to_have_attribute("viewBox", whole)
+    near = drawing.get_attribute("viewBox")
+    middle = drawing.bounding_box()
+    page.mouse.move(middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(middle["x"] + middle["width"] / 2 + 30, middle["y"] + middle["height"] / 2, steps=3)
+    page.mouse.up()
+    expect(drawing).not_to_have_attribute("viewBox", near)
+
+
 def test_keyboard_alone(inspector, visit):
     page = visit(inspector)
     expect(page.locator("#model")).to_contain_text(COUNTED)

@@ -383,3 +383,19 @@ def test_molecules_of_a_json_lines_file_are_scored_as_their_smiles(tmp_path, lim
         rows = client.post("/v1/score", json=body).json()["results"]
     scores = [row["score"] for row in rows]
     assert scores[:2] == pytest.approx(scores[2:], abs=1e-9)
+
+
+def test_reasons_name_nodes_as_the_request_does(flows, tmp_path):
+    GLASS().fit(flows()).save(tmp_path / "model")
+    record = {
+        "id": "large",
+        "directed": True,
+        "nodes": [{"id": name, "label": 1} for name in "abcd"],
+        "edges": [
+            {"source": one, "target": two, "attributes": {"amount": amount}}
+            for one, two, amount in (("a", "b", 1e6), ("b", "c", 10.0), ("c", "d", 12.0))
+        ],
+    }
+    with TestClient(create_app(Service(tmp_path / "model"))) as client:
+        answer = client.post("/v1/explain", json={"graphs": [record]}).json()
+    assert any(text.startswith("Edge a -> b: amount 1,000,000") for text in answer["reasons"]), answer

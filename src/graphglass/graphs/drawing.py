@@ -25,7 +25,7 @@ from graphglass.graphs.subgraphs import without_nodes
 # More nodes than this cannot be distinguished; a connected part around the most important node is drawn instead.
 MOST_NODES = 150
 COLOURS = 9  # label colours of drawing.css; labels past them share one grey
-_WIDTH, _MARGIN, _ROW = 300.0, 16.0, 15.0
+_WIDTH, _MARGIN, _ROW = 300.0, 24.0, 15.0  # the margin has room for a halo, and for the text of an atom
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _fitted(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, fl
     np.fill_diagonal(gaps, np.inf)
     closest = float(np.quantile(gaps.min(axis=1), 0.2)) if len(places) > 1 else 1.0
     free = _WIDTH - 2 * _MARGIN
-    scale = min(free / max(extent.max(), 1e-9), 36 / max(closest, 1e-9))
+    scale = min(free / max(extent.max(), 1e-9), 48 / max(closest, 1e-9))
     height = max(extent[1] * scale, 60.0) + 2 * _MARGIN
     centred = (places - corner - extent / 2) * scale
     return centred + np.array([_WIDTH / 2, height / 2]), closest * scale, height
@@ -222,7 +222,7 @@ def _legend(labels: Sequence[str], coloured: Sequence[str], top: float) -> list[
     parts, x, row = [], _MARGIN, 0
     for name in names:
         text = name if len(name) <= 24 else f"{name[:23]}…"
-        width = 18 + 6.2 * len(text)
+        width = 22 + 6.9 * len(text)
         if x > _MARGIN and x + width > _WIDTH - _MARGIN / 2:
             x, row = _MARGIN, row + 1
         y = top + _ROW * row + 4

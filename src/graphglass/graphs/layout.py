@@ -14,7 +14,7 @@ from graphglass.graphs.untangle import clearance, crossings, untangled
 _ROUNDS = 120
 # Past this many edges every pair of edges is too much to compare, and a drawing without crossings is unlikely.
 _MOST_COMPARED = 600
-_TRIES = 6  # random starts
+_TRIES = 6  # random starts, of graphs that are drawn fast
 _SMALL = 20  # nodes: a planar graph of so few is always drawn without crossings
 _Places = NDArray[np.float64]
 
@@ -72,13 +72,16 @@ def _component_places(adjacency: csr_array) -> _Places:
     radial = _tree_places(distance, edges)
     if len(edges) == nodes - 1:
         return untangled(radial, distance, edges)
+    if len(edges) > 3 * nodes - 6:  # no planar graph has so many, and fewer crossings would cost the shape
+        return places
     random = np.random.default_rng(0)
-    tries = [radial, *random.normal(scale=distance.mean(), size=(_TRIES, nodes, 2))]
+    tries = [radial, *random.normal(scale=distance.mean(), size=(_TRIES if nodes <= 60 else 0, nodes, 2))]
     starts = sorted([places, *(_stressed(start, distance) for start in tries)], key=lambda p: crossings(p, edges))
-    tangled = len(edges) ** 2
+    tangled = crossings(places, edges)
     for start in starts[:2]:
         moved = untangled(start, distance, edges)
-        if (left := crossings(moved, edges)) < tangled:
+        left, lengths = crossings(moved, edges), _lengths(moved, edges)
+        if left < tangled and lengths.max() < 3 * np.median(lengths):
             places, tangled = moved, left
         if not tangled:
             return places

@@ -79,14 +79,14 @@ class Service:
     def accept(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the form that the model reads; InputError where it cannot read them."""
         if isinstance(self.model, GLASS):
-            return replace(self.model.scorer_.accept(graphs), node_names=None)
+            return self.model.scorer_.accept(graphs)
         self.model.check(graphs)
         return replace(graphs.without_labels(), node_names=None)
 
     def score_sets(self, sets: Sequence[GraphSet]) -> NDArray[np.float64]:
         """Scores of several sets in one pass; one pass each where some have labels or attributes that others lack."""
         try:
-            return self.score(concatenate(sets))
+            return self.score(concatenate([replace(graphs, node_names=None) for graphs in sets]))
         except SchemaError:
             return np.concatenate([self.score(graphs) for graphs in sets])
 
