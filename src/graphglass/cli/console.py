@@ -47,7 +47,10 @@ def print_table(title: str | None, headings: Sequence[str], rows: Iterable[Seque
     for place, heading in enumerate(headings):
         numeric = all(_is_number(row[place]) for row in cells)
         table.add_column(
-            "p-value" if heading == "p_value" else heading, justify="right" if numeric else "left", overflow="fold"
+            "p-value" if heading == "p_value" else heading,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=place == 0,  # names and ids are there to be copied
         )
     for row in cells:
         table.add_row(*row)
