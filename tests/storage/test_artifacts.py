@@ -8,6 +8,7 @@ import pytest
 
 from graphglass.errors import ArtifactError
 from graphglass.storage import load
+from graphglass.storage.atomic import write_whole
 from graphglass.storage.load import load_artifact
 from graphglass.storage.manifest import MANIFEST, digest
 from graphglass.storage.save import save_artifact
@@ -83,6 +84,25 @@ def test_foreign_directories_are_left_alone(tmp_path):
     with pytest.raises(ArtifactError, match="holds other files"):
         save(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_ctrl_c_leaves_no_half_made_artifact_and_takes_back_no_finished_one(tmp_path, monkeypatch, late):
+    def interrupted(path, content, write=write_whole):
+        if path.name != MANIFEST or late:
+            write(path, content)
+        if path.name == MANIFEST:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("graphglass.storage.save.write_whole", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            save(tmp_path / "m")
+    if late:
+        assert load_artifact(tmp_path / "m", "model").documents["config"] == {"k": 5}
+    else:
+        assert not (tmp_path / "m").exists()
+    save(tmp_path / "m")
 
 
 def test_a_full_disk_keeps_the_state_before(tmp_path, monkeypatch):

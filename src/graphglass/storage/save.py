@@ -34,7 +34,7 @@ def save_artifact(
     ``files`` are copied as they are, without passing through memory; a reader maps them.
 
     The manifest is replaced last and at once, so it is the point at which the save takes effect; older files are
-    removed after it. A crash or a full disk leaves the previous artifact readable.
+    removed after it. A crash, Ctrl-C or a full disk leaves the previous artifact readable.
     """
     directory = Path(path)
     if directory.exists() and not directory.is_dir():
@@ -55,13 +55,17 @@ def save_artifact(
             for stale in directory.iterdir():
                 if stale.name not in kept and _is_ours(stale.name):
                     stale.unlink(missing_ok=True)
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C too: what it leaves behind would keep the next save out
+        named = (directory / MANIFEST).read_text() if (directory / MANIFEST).is_file() else ""
         for leftover in written:
-            leftover.unlink(missing_ok=True)
+            if leftover.name not in named:  # else the save was in effect already
+                leftover.unlink(missing_ok=True)
         if made:
             with suppress(OSError):
                 directory.rmdir()
-        raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
+        if isinstance(error, OSError):
+            raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
+        raise
     return manifest
 
 
