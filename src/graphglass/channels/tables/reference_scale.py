@@ -110,8 +110,9 @@ class Whitening:
         count, columns = table.shape
         self._mean = table.mean(axis=0, dtype=np.float64)
         products, total = np.zeros((columns, columns) if count > columns else 0), 0.0
-        for first in range(0, count, ROWS):
-            centred = (table[first : first + ROWS] - self._mean) / max(count - 1, 1) ** 0.5
+        step = ROWS if count > columns else count  # a decomposition below needs all rows at once
+        for first in range(0, count, step):
+            centred = (table[first : first + step] - self._mean) / max(count - 1, 1) ** 0.5
             total += float((centred * centred).sum())
             if count > columns:
                 products += centred.T @ centred
