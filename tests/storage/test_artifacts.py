@@ -1,7 +1,9 @@
 import json
 import os
+import stat
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -84,6 +86,26 @@ def test_foreign_directories_are_left_alone(tmp_path):
     with pytest.raises(ArtifactError, match="holds other files"):
         save(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_saving_makes_no_second_copy_of_the_arrays(tmp_path):
+    rows = np.ones(2_000_000)
+    tracemalloc.start()
+    try:
+        save_artifact(tmp_path / "m", "model", tensors={"rows": {"r": rows}}, documents={})
+        assert tracemalloc.get_traced_memory()[1] < rows.nbytes / 2
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX systems")
+def test_every_file_can_be_read_by_whom_the_umask_allows(tmp_path):
+    before = os.umask(0o027)
+    try:
+        save(tmp_path / "m")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "m").iterdir()} == {0o640}
 
 
 @pytest.mark.parametrize("late", [False, True])

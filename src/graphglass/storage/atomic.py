@@ -20,18 +20,30 @@ def replacing(path: Path, *, owner_only: bool = False) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    # Not the process id alone: threads share it, and so may workers of two machines on one file system.
-    temporary = target.with_name(f".{target.name}.{uuid4().hex[:12]}")
-    try:
+    with drafted(target) as draft:
         if owner_only:
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        yield temporary
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(temporary, target)
-        _sync_directory(target.parent)
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        yield draft
+        settle(draft, target)
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """A hidden path beside ``path``; whatever is still there at the end of the block is removed."""
+    # Not the process id alone: threads share it, and so may workers of two machines on one file system.
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")
+    try:
+        yield draft
     finally:
-        temporary.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
+
+
+def settle(draft: Path, target: Path) -> None:
+    """Move a finished draft to its place, so that it survives a crash."""
+    with draft.open("rb+") as written:
+        os.fsync(written.fileno())
+    os.replace(draft, target)
+    _sync_directory(target.parent)
 
 
 def write_whole(path: Path, content: bytes, *, owner_only: bool = False) -> None:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save as to_safetensors
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from graphglass import __version__
 from graphglass.errors import ArtifactError
-from graphglass.storage.atomic import locked, replacing, write_whole
-from graphglass.storage.manifest import MANIFEST, MAPPED, VERSION, Entry, Manifest, digest, file_digest
+from graphglass.storage.atomic import drafted, locked, settle, write_whole
+from graphglass.storage.manifest import MANIFEST, MAPPED, VERSION, Entry, Manifest, file_digest
 
 Tensors = Mapping[str, NDArray[Any]]
+Write = Callable[[Path], object]
 
 
 def save_artifact(
@@ -31,7 +34,7 @@ def save_artifact(
 ) -> Manifest:
     """Write tensors as safetensors and documents as JSON, each under a name made from its content.
 
-    ``files`` are copied as they are, without passing through memory; a reader maps them.
+    ``files`` are copied as they are; a reader maps them. Nothing passes through memory a second time.
 
     The manifest is replaced last and at once, so it is the point at which the save takes effect; older files are
     removed after it. A crash, Ctrl-C or a full disk leaves the previous artifact readable.
@@ -41,14 +44,17 @@ def save_artifact(
         raise ArtifactError(f"{directory} is a file; an artifact needs a directory of its own.")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / MANIFEST).is_file():
         raise ArtifactError(f"{directory} holds other files. Choose a new directory, or one that an artifact is in.")
-    contents = {f"{role}.safetensors": to_safetensors(_contiguous(role, group)) for role, group in tensors.items()}
-    contents |= {f"{role}.json": _json(role, document) for role, document in documents.items()}
+    parts: dict[str, Write] = {
+        f"{role}.safetensors": partial(_write_tensors, _contiguous(role, group)) for role, group in tensors.items()
+    }
+    parts |= {f"{role}.json": partial(_write_bytes, _json(role, document)) for role, document in documents.items()}
+    parts |= {f"{role}{source.suffix}": partial(shutil.copyfile, source) for role, source in (files or {}).items()}
     written: list[Path] = []
     made = not directory.exists()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory):
-            entries = _write_files(directory, contents, files or {}, written)
+            entries = {name.partition(".")[0]: _put(directory, name, write, written) for name, write in parts.items()}
             manifest = Manifest(kind, VERSION, __version__, entries)
             write_whole(directory / MANIFEST, manifest.to_json().encode())
             kept = {entry.file for entry in entries.values()} | {MANIFEST}
@@ -63,33 +69,23 @@ def save_artifact(
         if made:
             with suppress(OSError):
                 directory.rmdir()
-        if isinstance(error, OSError):
+        if isinstance(error, OSError | SafetensorError):
             raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
         raise
     return manifest
 
 
-def _write_files(
-    directory: Path, contents: Mapping[str, bytes], files: Mapping[str, Path], written: list[Path]
-) -> dict[str, Entry]:
-    """Write what is new, and note it in ``written`` so that a failure can take it back."""
-    entries = {}
-    for name, content in contents.items():
-        role, suffix = name.split(".")
-        sha256 = digest(content)
-        file = f"{role}-{sha256[:12]}.{suffix}"
-        if not (directory / file).exists():
-            written.append(directory / file)
-        write_whole(directory / file, content)
-        entries[role] = Entry(file, len(content), sha256)
-    for role, source in files.items():
-        sha256 = file_digest(source)
-        file = f"{role}-{sha256[:12]}{source.suffix}"
-        if not (directory / file).exists():
-            written.append(directory / file)
-            _copy(source, directory / file)
-        entries[role] = Entry(file, source.stat().st_size, sha256)
-    return entries
+def _put(directory: Path, name: str, write: Write, written: list[Path]) -> Entry:
+    """Write one file under a name made from its content; a new one is noted, so that a failure can take it back."""
+    role, _, suffix = name.partition(".")
+    with drafted(directory / name) as draft:
+        write(draft)
+        sha256 = file_digest(draft)
+        entry = Entry(f"{role}-{sha256[:12]}.{suffix}", draft.stat().st_size, sha256)
+        if not (directory / entry.file).exists():
+            written.append(directory / entry.file)
+        settle(draft, directory / entry.file)
+    return entry
 
 
 def _is_ours(name: str) -> bool:
@@ -115,6 +111,12 @@ def _json(role: str, document: Any) -> bytes:
         raise ArtifactError(f"{role} cannot be written as JSON: {error}.") from error
 
 
-def _copy(source: Path, path: Path) -> None:
-    with source.open("rb") as content, replacing(path) as temporary, temporary.open("wb") as file:
-        shutil.copyfileobj(content, file, 2**20)
+def _write_tensors(group: dict[str, NDArray[Any]], path: Path) -> None:
+    path.touch()
+    mode = path.stat().st_mode
+    save_file(group, path)  # which leaves a file that only its owner can read
+    path.chmod(mode)
+
+
+def _write_bytes(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
