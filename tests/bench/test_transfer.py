@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
 from graphglass.bench.single import scoring_jobs
-from graphglass.bench.transfer import PAIRS, POOLS, SourceModel, few_shot_jobs, target, transfer_jobs
+from graphglass.bench.tables import tables
+from graphglass.bench.transfer import PAIRS, POOLS, STRUCTURE, SourceModel, few_shot_jobs, target, transfer_jobs
+from graphglass.embedding import embedder
 from graphglass.errors import BenchError
 
 ONE = Splits(seeds=(0,))
@@ -80,7 +84,7 @@ def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(transfer, "factory", lambda name: lambda seed: GLASS())
     target = data.get("IMDB-BINARY").without_labels()
-    model = SourceModel("glass", 0, {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
+    model = SourceModel("glass", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
     assert model.takes_references
     before = model.zero_shot(target)
     matched = model.matched(target[:12], target)
@@ -91,6 +95,42 @@ def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPat
         assert np.isfinite(scores).all()
     assert not np.allclose(before, extended)
     assert not np.allclose(extended, further)
+
+
+def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data: Any, tmp_path: Path) -> None:
+    """One training; labels of the target count in one half of the variants; prompts name source and target."""
+    from graphglass.detector import GLASS
+
+    seen: list[tuple[str, str | None]] = []
+    original = embedder.text_anchors
+
+    def recorded(encoder: Any, structure: Any, context: Any, **options: Any) -> Any:
+        seen.append((context, None) if isinstance(context, str) else (context.domain, context.source_domain))
+        return original(encoder, structure, context, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transfer, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1))
+        patch.setattr(embedder, "text_anchors", recorded)
+        (job,) = transfer_jobs(Plan(data, ["PROTEINS"], ["glass-paper"], ONE), sources=["mol"])
+        results = Results.create(tmp_path / "transfer", Purpose("transfer", "minority"))
+        run_jobs([job], results, data, progress=False)
+        (outcome,) = job.run(job.cells)
+        kinds = ("zero-shot", "8 shots", "matched")
+        assert set(outcome.variants) == {f"{kind}{end}" for kind in kinds for end in ("", STRUCTURE)}
+        assert set(seen) == {("mol", None), ("protein", "mol"), ("protein", None)}
+        (table,) = tables(str(tmp_path / "transfer"))
+        assert [row.name for row in table.rows] == [
+            "glass-paper: mol → PROTEINS", f"glass-paper{STRUCTURE}: mol → PROTEINS",
+        ]  # fmt: skip
+        (job,) = few_shot_jobs(Plan(data, ["PROTEINS"], ["glass-paper"], ONE))
+        (outcome,) = job.run(job.cells)
+        assert {"0", f"0{STRUCTURE}", "4", f"4 only{STRUCTURE}", f"all{STRUCTURE}"} < set(outcome.variants)
+        model = SourceModel("glass-paper", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
+    graphs = data.get("PROTEINS").without_labels()
+    other = replace(graphs, node_labels=graphs.node_labels[::-1])
+    for suffix, asked in model.for_target("PROTEINS").items():
+        for scores in (asked.zero_shot, partial(asked.matched, graphs[:12])):
+            assert np.allclose(scores(graphs), scores(other), atol=1e-9) == (suffix == STRUCTURE)
 
 
 def test_scoring_needs_scoring_rules(data: Any) -> None:

@@ -1,5 +1,6 @@
 """What the paper preset reads of graphs from another domain."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -50,11 +51,17 @@ def test_prompts_name_the_regime_of_transfer(fitted, queries, monkeypatch):
         return np.eye(1024, dtype=np.float32)[np.zeros(len(structure), int)]
 
     monkeypatch.setattr("graphglass.embedding.embedder.text_anchors", record)
-    detector._queries(queries[:2])
-    detector._queries(queries[:2], trusted=True)
-    assert [(one.phase, one.source_domain, one.trusted_normal) for one in seen] == [
-        ("zero-shot-query", "graph", None),
-        ("few-shot-reference", None, True),
+    target = copy.copy(detector).set_params(domain="protein")
+    for one in (detector, target):
+        one._queries(queries[:2])
+        one._queries(queries[:2], trusted=True)
+    target.with_references(queries[:2])
+    assert [(one.domain, one.phase, one.source_domain, one.trusted_normal) for one in seen] == [
+        ("graph", "zero-shot-query", "graph", None),
+        ("graph", "few-shot-reference", None, True),
+        ("protein", "zero-shot-query", "graph", None),
+        ("protein", "few-shot-reference", None, True),
+        ("protein", "single-reference", None, None),
     ]
 
 

@@ -90,7 +90,7 @@ def _dots(pyplot: Any, table: Table) -> Any:
 def _shots(pyplot: Any, table: Table) -> Any:
     """A curve per target over the number of shots, the paper's dashed."""
     figure, axes = pyplot.subplots(figsize=(8, 4.8))
-    own = [row for row in table.rows if not row.quoted and not row.name.endswith(" only")]
+    own = [row for row in table.rows if not row.quoted and "only" not in row.name]
     labels = [row.name for row in own]
     published = {row.name.removesuffix(", paper"): row.entries for row in table.rows if row.quoted}
     for column, name in enumerate(table.head[1:]):

@@ -14,7 +14,7 @@ from graphglass.bench.methods import in_table_order
 from graphglass.bench.metrics import average_ranks, summary
 from graphglass.bench.records import Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.transfer import DISJOINT, FEW
+from graphglass.bench.transfer import DISJOINT, FEW, STRUCTURE
 from graphglass.errors import BenchError
 
 K = TypeVar("K", bound=Hashable)
@@ -129,16 +129,20 @@ def _variants_table(
 
 def transfer_table(results: Results, metric: str = "auroc") -> Table:
     """One row per source and target: source references, target references, the paper's figures (tab:cross)."""
-    groups = grouped(results.records(), lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    records = results.records()
+    groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
+    forms = [""] + [STRUCTURE] * any(name.endswith(STRUCTURE) for name in _variant_names(records))
     entries: dict[tuple[str, ...], tuple[Entry, ...]] = {}
-    for (method, *pair), own in groups.items():
+    for form, ((method, *pair), own) in itertools.product(forms, groups.items()):
         cross, disjoint = paper.TRANSFER.get(tuple(pair)), paper.DISJOINT.get(tuple(pair))
         quoted = [
             figure_entry(cross, "transfer"), figure_entry(cross, "single"),
             figure_entry(disjoint, "source-nn"), figure_entry(disjoint, "target-nn"),
         ]  # fmt: skip
-        measured = [variant_entry(own, variant, metric) for variant in ("zero-shot", f"{FEW} shots", "matched")]
-        entries[method, *pair] = (*measured, *(quoted if metric == "auroc" else [None] * 4))
+        measured = [variant_entry(own, f"{name}{form}", metric) for name in ("zero-shot", f"{FEW} shots", "matched")]
+        if any(measured):
+            shown = quoted if metric == "auroc" and not form else [None] * 4
+            entries[f"{method}{form}", *pair] = (*measured, *shown)
     rows = [Row(f"{method}: {source} → {name}", row) for (method, source, name), row in entries.items()]
     for method in dict.fromkeys(method for method, _, _ in entries):
         series = [entries[method, *pair] for pair in DISJOINT if (method, *pair) in entries]
@@ -168,10 +172,11 @@ def few_shot_table(results: Results, metric: str = "auroc") -> Table:
     return make_table(results, metric, head, rows, notes)
 
 
-def _shots_order(name: str) -> tuple[bool, float]:
-    """Joined with the source first, then alone; in each, by their number."""
-    number = name.removesuffix(" only")
-    return name != number, math.inf if number == "all" else float(number)
+def _shots_order(name: str) -> tuple[bool, bool, float]:
+    """Labels and attributes first, then structure alone; joined with the source, then alone; by their number."""
+    kept = name.removesuffix(STRUCTURE)
+    number = kept.removesuffix(" only")
+    return name != kept, kept != number, math.inf if number == "all" else float(number)
 
 
 def text_table(results: Results, metric: str = "auroc") -> Table:

@@ -7,17 +7,19 @@ target normals to the source references, and also uses them in place of the sour
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.bench.cell_work import Job, Outcome, Plan, cell_jobs
+from graphglass.bench.datasets import DOMAINS
 from graphglass.bench.methods import KERNELS, TRAINING_FREE, factory
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import Split, blind
@@ -49,6 +51,7 @@ DISJOINT = tuple(
     for target in targets
 )
 PAIRS = tuple(dict.fromkeys(CROSS + DISJOINT))
+STRUCTURE = ", structure only"  # ends the names of measurements without labels and attributes
 FEW = 8  # target normals of transfer's middle column
 SHOTS = (0, 1, 4, 8, 16, 32)
 # The paper names no sources for tab:fewshot; these are the pools of its private series that do not hold the target.
@@ -61,22 +64,24 @@ def transfer_jobs(plan: Plan, sources: Sequence[str] = tuple(POOLS)) -> list[Job
     def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
         start = time.perf_counter()
         parts = source_references(plan, source, seed)
-        model = SourceModel(method, seed, parts, plan.encoders)
+        model = SourceModel(method, seed, source, parts, plan.encoders)
         seconds = {"fit": time.perf_counter() - start}
         for cell in cells:
             start = time.perf_counter()
             # A target within the pool is kept whole: its own references are part of the source.
             known = cell["dataset"] in POOLS[source]
             references, queries, chosen = target(plan, cell, {} if known else parts)
-            variants = {"zero-shot": evaluate(model.zero_shot(queries), chosen.anomalous)}
-            if model.takes_references:
-                few = model.matched(references[:FEW], queries)
-                variants[f"{FEW} shots"] = evaluate(few, chosen.anomalous)
-                variants["matched"] = evaluate(model.matched(references, queries), chosen.anomalous)
+            variants = {}
+            for suffix, asked in model.for_target(str(cell["dataset"])).items():
+                variants[f"zero-shot{suffix}"] = evaluate(asked.zero_shot(queries), chosen.anomalous)
+                if model.takes_references:
+                    few = asked.matched(references[:FEW], queries)
+                    variants[f"{FEW} shots{suffix}"] = evaluate(few, chosen.anomalous)
+                    variants[f"matched{suffix}"] = evaluate(asked.matched(references, queries), chosen.anomalous)
             spent = seconds | {"score": time.perf_counter() - start}
             yield Outcome(cell, variants["zero-shot"], spent, chosen.counts, chosen.classes, variants)
 
-    return pool_jobs(plan, PAIRS, sources, run)
+    return pool_jobs(plan, PAIRS, sources, run, _prompts)
 
 
 def pool_jobs(
@@ -112,30 +117,37 @@ def few_shot_jobs(plan: Plan) -> list[Job]:
 
     def measure(method: str, cell: Cell) -> Outcome:
         start = time.perf_counter()
-        sources = source_references(plan, str(cell["source"]), int(cell["seed"]))
-        model = SourceModel(method, int(cell["seed"]), sources, plan.encoders)
+        source, seed = str(cell["source"]), int(cell["seed"])
+        sources = source_references(plan, source, seed)
+        model = SourceModel(method, seed, source, sources, plan.encoders)
         middle = time.perf_counter()
         if not model.takes_references:
             raise BenchError(f"Method {method!r} cannot take further references without training.")
         references, queries, chosen = target(plan, cell, sources)
-        variants = {"0": evaluate(model.zero_shot(queries), chosen.anomalous)}
-        alone, added = {}, 0
-        for shots in [*SHOTS[1:], len(references)]:
-            label = "all" if shots == len(references) else str(shots)
-            if shots > len(references) or label in variants:
-                continue
-            scores = model.extended(references[added:shots], queries)
-            variants[label], added = evaluate(scores, chosen.anomalous), shots
-            alone[f"{label} only"] = evaluate(model.matched(references[:shots], queries), chosen.anomalous)
+        counts = sorted({shots for shots in SHOTS[1:] if shots <= len(references)} | {len(references)})
+        variants = {}
+        for suffix, asked in model.for_target(str(cell["dataset"])).items():
+            variants[f"0{suffix}"] = evaluate(asked.zero_shot(queries), chosen.anomalous)
+            for added, shots in pairwise([0, *counts]):
+                label = "all" if shots == len(references) else str(shots)
+                scores = asked.extended(references[added:shots], queries)
+                variants[f"{label}{suffix}"] = evaluate(scores, chosen.anomalous)
+                alone = asked.matched(references[:shots], queries)
+                variants[f"{label} only{suffix}"] = evaluate(alone, chosen.anomalous)
         seconds = {"fit": middle - start, "score": time.perf_counter() - middle}
-        return Outcome(cell, variants["all"], seconds, chosen.counts, chosen.classes, variants | alone)
+        return Outcome(cell, variants["all"], seconds, chosen.counts, chosen.classes, variants)
 
     jobs = []
     for name in plan.names:
         source = FEW_SHOT_SOURCES[name]
         for job in cell_jobs(replace(plan, names=[name]), measure, source=[source]):
-            jobs.append(replace(job, datasets=(*POOLS[source], name)))
+            jobs.append(replace(job, datasets=(*POOLS[source], name), settings=_prompts(job.method)))
     return jobs
+
+
+def _prompts(method: str) -> dict[str, Any]:
+    """Where the domains in the prompts of the paper preset come from, for the records."""
+    return {"domain": "of the source and of the target"} if method == "glass-paper" else {}
 
 
 def source_references(plan: Plan, source: str, seed: int) -> dict[str, GraphSet]:
@@ -168,15 +180,26 @@ class SourceModel:
     GLASS keeps its encoders and swaps references. A training-free or kernel method has nothing to keep: new references
     are a new fit. Across domains labels and attributes mean different things, so these methods then compare structure
     alone; GLASS decides for itself what it reads (:meth:`graphglass.GLASS.for_any_domain`).
+
+    `source` names the pool, which prompts of the paper preset name as the domain.
     """
 
     def __init__(
-        self, method: str, seed: int, sources: Mapping[str, GraphSet], encoders: SourceEncoders | None = None
+        self,
+        method: str,
+        seed: int,
+        source: str,
+        sources: Mapping[str, GraphSet],
+        encoders: SourceEncoders | None = None,
     ) -> None:
         self._method, self._seed = method, seed
+        self._read: Callable[[GraphSet], GraphSet] = lambda graphs: graphs
         self._pool = concatenate([_named(name, part.structure_only()) for name, part in sources.items()])
         detector: Any = factory(method)(seed)
         self._swaps = hasattr(detector, "with_references")
+        self._paper = getattr(detector, "preset", None) == "paper"
+        if self._paper:
+            detector.set_params(domain="graph" if source == "all" else source)
         if not self._swaps:
             self._detector: Any = detector.fit(self._pool)
         else:
@@ -187,19 +210,31 @@ class SourceModel:
         """Whether references can be exchanged without training."""
         return self._swaps or self._method in TRAINING_FREE + KERNELS
 
+    def for_target(self, name: str) -> dict[str, SourceModel]:
+        """This model for graphs of a dataset; the paper preset also by structure alone, named by a suffix."""
+        if not self._paper:
+            return {"": self}
+        kept = copy.copy(self)
+        kept._detector = copy.copy(self._detector).set_params(domain=DOMAINS.get(name, "graph"))
+        bare = copy.copy(kept)
+        bare._detector = copy.copy(kept._detector).set_params(features="structure").for_any_domain()
+        bare._read = GraphSet.structure_only
+        return {"": kept, STRUCTURE: bare}
+
     def zero_shot(self, queries: GraphSet) -> NDArray[np.float64]:
         """Scores against the source references."""
-        return _scores(self._detector, queries if self._swaps else queries.structure_only())
+        return _scores(self._detector, self._read(queries) if self._swaps else queries.structure_only())
 
     def matched(self, references: GraphSet, queries: GraphSet) -> NDArray[np.float64]:
         """Scores against target references alone."""
+        references, queries = self._read(references), self._read(queries)
         return _scores(self._detector.with_references(references) if self._swaps else self._fresh(references), queries)
 
     def extended(self, shots: GraphSet, queries: GraphSet) -> NDArray[np.float64]:
         """Scores against the source references and all `shots` so far: trusted target normals not added before."""
         named = _named("shot", shots)
         if self._swaps:
-            self._detector.add_references(named)
+            self._detector.add_references(self._read(named))
             return self.zero_shot(queries)
         self._pool = concatenate([self._pool, named.structure_only()])
         return _scores(self._fresh(self._pool), queries.structure_only())

@@ -72,7 +72,8 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
     device : str, optional
         Paper only: where the encoder is trained and run, such as ``cuda``.
     domain : str, default="graph"
-        Paper only: named in the prompts: ``mol``, ``protein``, ``social`` or a name of your own.
+        Paper only: named in the prompts: ``mol``, ``protein``, ``social`` or a name of your own. To score graphs of
+        another domain, set it to theirs after fitting; the domain of the training graphs is then the source.
     contamination : float in (0, 0.5], default=0.1
         Share of the references above ``threshold_``. Only ``threshold_`` and ``labels_`` depend on it.
     random_state : int, default=0
@@ -325,7 +326,7 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
         if self.embedder_ is not None and scorer.structure_only:
             # Transfer: the prompts name the regime, and the public columns hold the features of every domain.
             queries = queries.without_labels() if self._keeps_features() else scorer.accept(queries)
-            embedder = self.embedder_.for_any_domain().for_transfer(trusted=trusted)
+            embedder = self.embedder_.for_any_domain().for_transfer(self.domain, trusted=trusted)
             return embedder.embed(queries, progress=self.verbose)
         return self._measure(scorer.accept(queries), structure_only=scorer.structure_only)
 

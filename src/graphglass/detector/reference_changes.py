@@ -26,6 +26,7 @@ class ReferenceChanges:
     """The part of GLASS that changes what scores are measured against."""
 
     contamination: float
+    domain: str
     embedder_: Embedder | None
     training_hashes_: SaltedHashes
     references_: ProfiledGraphs
@@ -62,7 +63,7 @@ class ReferenceChanges:
         moved = type(self)(**self.get_params())
         moved.embedder_, moved.training_hashes_ = self.embedder_, self.training_hashes_
         if self.embedder_ is not None:
-            moved.embedder_ = self.embedder_.for_domain(references)
+            moved.embedder_ = replace(self.embedder_.for_domain(references), domain=self.domain)
             if moved.embedder_.schema != self.embedder_.graph.schema:
                 # Their labels decide the columns, also once they are taken out again or where only some are kept whole.
                 moved.training_hashes_ = self.training_hashes_.union(references.content_hashes())

@@ -99,11 +99,11 @@ class Embedder:
         domain = settings.pop("domain", self.domain)
         return replace(self, domain=domain, context=PromptContext(domain, phase, self.context.style, **settings))
 
-    def for_transfer(self, *, trusted: bool) -> Embedder:
+    def for_transfer(self, domain: str, *, trusted: bool) -> Embedder:
         """Prompts of another domain's graphs: queries, or with ``trusted`` normal graphs that someone vouches for."""
         if trusted:
-            return self.in_regime("few-shot-reference", trusted_normal=True)
-        return self.in_regime("zero-shot-query", source_domain=self.domain)
+            return self.in_regime("few-shot-reference", domain=domain, trusted_normal=True)
+        return self.in_regime("zero-shot-query", domain=domain, source_domain=self.domain)
 
     def for_domain(self, references: GraphSet) -> Embedder:
         """The same encoders for graphs like these references.
