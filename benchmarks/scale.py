@@ -31,7 +31,7 @@ from graphglass.channels.nearest_references import smallest_mean
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cluster import connect, score_parts
 from graphglass.cluster.part_work import score_columns
-from graphglass.detector.reference_scorer import build_channels
+from graphglass.detector.reference_scorer import TOGETHER, build_channels
 from graphglass.graphs.joining import concatenate
 from graphglass.storage.load import artifact_digest
 from scale_graphs import molecules, part, planted, write_part
@@ -188,10 +188,12 @@ def measure_stages(place, records):
 
     graphs = stage("read", lambda: read_graphs(path, cache=False))
     profiled = stage("profile", lambda: measure_graphs(graphs))
+    parts = [profiled[i : i + TOGETHER] for i in range(0, len(profiled), TOGETHER)]  # as a detector reads them
     distances = {}
     for channel in detector.scorer_.channels:
-        rows = stage("rows", lambda: channel.encode(profiled))  # noqa: B023
-        distances[channel.name] = stage(kind_of(channel.name), lambda: channel.distances(rows))  # noqa: B023
+        rows = stage("rows", lambda: [channel.encode(part) for part in parts])  # noqa: B023
+        found = stage(kind_of(channel.name), lambda: [channel.distances(some) for some in rows])  # noqa: B023
+        distances[channel.name] = np.concatenate(found)
     scores = stage("fusion", lambda: detector.scorer_.fusion.scores(distances))
     with tempfile.TemporaryDirectory() as folder:
         p_values = conformal_p_values(scores, detector.decision_scores_)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from graphglass import GLASS, read_graphs
+from graphglass.detector import reference_scorer
 from graphglass.errors import SchemaError
 
 CHEMISTRY = {"chemistry:environments", "chemistry:descriptors"}
@@ -58,6 +59,12 @@ def test_a_lone_query_scores_as_among_others(detector, molecules):
     queries = molecules[18:]
     together = detector.decision_function(queries)
     assert np.array_equal(together, [detector.decision_function(one)[0] for one in queries])
+
+
+def test_queries_read_in_parts_score_as_at_once(detector, molecules, monkeypatch):
+    whole = detector.decision_function(molecules)
+    monkeypatch.setattr(reference_scorer, "TOGETHER", 7)
+    assert (detector.decision_function(molecules) == whole).all()
 
 
 def test_atoms_get_an_attribution(detector, molecules):

@@ -24,6 +24,7 @@ from graphglass.graphs.joining import with_edge_attributes
 
 REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
 Schema = tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]
+TOGETHER = 1_000  # queries that all channels read while they are in the processor's cache
 PAIRS = 4_000_000  # distances between queries and references held at once
 
 
@@ -201,6 +202,9 @@ class ReferenceScorer:
         return channel.compare_each(rows, channel.references, each) / channel.units[places]
 
     def _distances(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
+        if len(queries) > TOGETHER:
+            parts = [self._distances(queries[i : i + TOGETHER]) for i in range(0, len(queries), TOGETHER)]
+            return {channel.name: np.concatenate([part[channel.name] for part in parts]) for channel in self.channels}
         if self.large is not None:
             near = self.large.near(queries)
             return {channel.name: channel.distances_among(channel.encode(queries), near) for channel in self.channels}

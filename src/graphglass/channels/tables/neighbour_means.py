@@ -43,12 +43,14 @@ class NeighbourMeansMap(FeatureMap):
     def nodes(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         """The features every node starts with, (nodes, columns)."""
         graphs = profiled.graphs
-        parts = [np.log1p(profiled.profile.descriptors[:, SHAPE])]
+        labels = 0 if graphs.node_labels is None else len(self._labels) + 1
+        nodes = np.zeros((graphs.node_count, len(SHAPE) + labels + len(self._centre)))
+        nodes[:, : len(SHAPE)] = np.log1p(profiled.profile.descriptors[:, SHAPE])
         if graphs.node_labels is not None:
-            parts.append(np.eye(len(self._labels) + 1)[columns_of(graphs.node_labels, self._labels)])
+            nodes[np.arange(len(nodes)), len(SHAPE) + columns_of(graphs.node_labels, self._labels)] = 1
         if graphs.attributes is not None:
-            parts.append((attribute_columns(graphs) - self._centre) / self._spread)
-        return np.concatenate(parts, axis=1)
+            nodes[:, len(SHAPE) + labels :] = (attribute_columns(graphs) - self._centre) / self._spread
+        return nodes
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         graphs = profiled.graphs
