@@ -121,7 +121,7 @@ def share_jobs(plan: Plan) -> list[Job]:
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
         references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
-        fitted, scores, seconds = fit_and_score(factory(method)(parts.seed), references, queries)
+        fitted, scores, seconds = fit_and_score(built(method, cell), references, queries, plan.encoders)
         variants = {}
         for share in SHARES:
             rows = drawn(parts.anomalous, share, parts.seed)
@@ -129,7 +129,7 @@ def share_jobs(plan: Plan) -> list[Job]:
             variants[f"{share}%"] = evaluate(found, parts.anomalous[rows])
         return Outcome(cell, evaluate(scores, parts.anomalous), seconds, parts.counts, parts.classes, variants)
 
-    return cell_jobs(plan, measure, {"shares": list(SHARES)})
+    return dataset_jobs(plan, measure, {"shares": list(SHARES)})
 
 
 def drawn(anomalous: NDArray[np.bool_], share: int, seed: int) -> NDArray[np.int64]:

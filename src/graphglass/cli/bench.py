@@ -268,11 +268,13 @@ def known(
 
 @app.command("anomaly-share")
 @takes("run", SplitRun)
-def anomaly_share(methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", *, run: SplitRun) -> None:
+def anomaly_share(
+    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", cache: CACHE = None, *, run: SplitRun
+) -> None:
     """Test sets with 5, 10, 20, 50 and 75% anomalies: which methods depend on the share."""
     from graphglass.bench.single import share_jobs
 
-    run.cells("anomaly-share", share_jobs, methods=_methods(methods))
+    run.cells("anomaly-share", share_jobs, **_trained(methods, cache))
 
 
 @app.command()
