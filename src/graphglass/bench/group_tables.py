@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from graphglass.bench import paper_figures as paper
@@ -52,18 +52,26 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
         raise BenchError(f"{root} holds no single-domain results of protocol {protocol!r}.")
     names = [name for name in _present([*records[0], *records[1]]) if name in TWELVE]
     methods = in_table_order({record["method"] for side in records for record in side})
-    rows = [_summary_row(method, records, names, metric) for method in sorted(methods, key=_group)]
+    held = [grouped(side, lambda record: str(record["method"])) for side in records]
+    shared = [name for name in names if all(name in map(_dataset, own) for side in held for own in side.values())]
+    spans = [names] if len(shared) in (0, len(names)) else [names, shared]
+    rows = [_summary_row(method, held, spans, metric) for method in sorted(methods, key=_group)]
     if metric == "auroc":
         for (method,), figures in paper.MAIN_RESULTS.items():
-            published = Value(sum(mean for mean, _ in figures.values()) / len(figures))
-            rows.append(Row(method, (published, None, None, None, None), quoted=True, group="published"))
-    head = ("method", protocol, "flipped", "both", "seeds", f"missing of {len(names) * SEEDS}")
-    note = (
-        f"Averages over {len(names)} datasets; (n) marks an average over the n datasets that have records, which does "
-        "not compare with the others. Seeds and missing runs are those of either direction; a full row has five seeds."
-    )
+            published = [average(Value(figures[name][0]) for name in span) for span in spans]
+            entries = [entry for mean in published for entry in (mean, None, None)]
+            rows.append(Row(method, (*entries, None, None), quoted=True, group="published"))
+    titles = ["" if span is names else f" on {len(span)}" for span in spans]
+    columns = [f"{side}{title}" for title in titles for side in (protocol, "flipped", "both")]
+    notes = [f"Averages over {len(names)} datasets, where a row has all of them."]
+    if len(spans) > 1:
+        every = ", ".join(SHORT.get(name, name) for name in shared)
+        notes.append(f"`on {len(shared)}` averages the datasets that every row has: {every}.")
+    notes.append("Seeds and missing runs are those of either direction; a full row has five seeds.")
+    head = ("method", *columns, "seeds", f"missing of {len(names) * SEEDS}")
     title = f"Average {METRIC_TITLES[metric]} over {len(names)} datasets, protocol {protocol}"
-    return Table(title, head, tuple(rows), (note,), frozenset(range(3)), metric in LOWER_IS_BETTER)
+    marked = frozenset(range(len(columns)))
+    return Table(title, head, tuple(rows), (" ".join(notes),), marked, metric in LOWER_IS_BETTER)
 
 
 def _records(root: str | Path, purpose: Purpose) -> list[Record]:
@@ -78,20 +86,20 @@ def _group(method: str) -> str:
     return "scored in a test batch" if method in TRANSDUCTIVE else "scored alone"
 
 
-def _summary_row(method: str, records: Sequence[Sequence[Record]], names: Sequence[str], metric: str) -> Row:
+def _summary_row(
+    method: str, held: Sequence[Mapping[str, Sequence[Record]]], spans: Sequence[Sequence[str]], metric: str
+) -> Row:
+    """Averages over every span of datasets that the method covers, seeds and missing runs."""
+    own = [side.get(method, []) for side in held]
+    values = [dataset_values(side, metric) for side in own]
     averages: list[Entry] = []
-    seeds, missing = [], []
-    for side in records:
-        own = grouped([record for record in side if record["method"] == method], _dataset)
-        values = dataset_values([record for group in own.values() for record in group], metric)
-        mean = average(values.values())
-        whole = mean is None or len(values) == len(names)
-        averages.append(mean if whole or mean is None else f"{mean.mean:.1f} ({len(values)})")
-        runs = [len(own.get(name, [])) for name in names]
-        seeds.append(number_range(runs))
-        missing.append(str(sum(max(SEEDS - count, 0) for count in runs)))
-    both = average(averages) if all(isinstance(entry, Value) for entry in averages) else None
-    return Row(method, (*averages, both, " / ".join(seeds), " / ".join(missing)), group=_group(method))
+    for span in spans:
+        sides = [average(side[name] for name in span) if set(span) <= set(side) else None for side in values]
+        averages += [*sides, average(sides) if all(sides) else None]
+    runs = [[sum(_dataset(record) == name for record in side) for name in spans[0]] for side in own]
+    seeds = " / ".join(number_range(counts) for counts in runs)
+    missing = " / ".join(str(sum(max(SEEDS - count, 0) for count in counts)) for counts in runs)
+    return Row(method, (*averages, seeds, missing), group=_group(method))
 
 
 def suite_tables(results: Results, metric: str = "auroc") -> list[Table]:
