@@ -24,7 +24,6 @@ OWN_CODE = Path("results/benchmarks/own_code.json")
 RECORDS = Path("results/single/minority")
 FLIP = Path("results/single/minority-flip")
 SHARES = Path("results/anomaly-share/minority")
-LARGE = ("DD", "NCI1", "COLLAB", "REDDIT-BINARY")
 NAMES = {
     "ocgin": "OCGIN",
     "glocalkd": "GLocalKD",
@@ -51,7 +50,6 @@ def page() -> str:
         "batch-mates": batch_mates(costs),
         "share": [tables(str(SHARES))[0].render("md")],
         "cost": cost(costs),
-        "whole": whole_runs(),
         "figures": figures(RECORDS, published=True),
         "flip": figures(FLIP, published=False),
     }
@@ -119,23 +117,6 @@ def cost(costs: dict) -> list[str]:
     ]
     head = ["method", "dataset", "steps", "fit, CPU s", "scores, CPU s", "peak memory, MiB"]
     return table(head, rows) if rows else ["Not measured yet."]
-
-
-def whole_runs() -> list[str]:
-    """What the recorded cells of the large datasets took: their quickest seed, as other work only adds to it."""
-    results = Results.open(RECORDS)
-    rows = []
-    for method, name in NAMES.items():
-        cells = defaultdict(list)
-        for record in results.records(method):
-            cells[record["cell"]["dataset"]].append(record)
-        for dataset in LARGE:
-            found = cells[dataset]
-            if found:
-                seconds = [f"{min(record['seconds'][part] for record in found):.1f}" for part in ("fit", "score")]
-                memory = max(record["peak_memory_mb"] for record in found)
-                rows.append([name, SHORT.get(dataset, dataset), *seconds, f"{memory:,.0f}"])
-    return table(["method", "dataset", "fit, s", "scores, s", "peak memory, MB"], rows)
 
 
 def figures(folder: Path, *, published: bool) -> list[str]:

@@ -291,7 +291,7 @@ def reached(rows: list[Row]) -> list[str]:
     }
     counted = " and ".join(f"{len(names)} of {len(GROUPS[group])} ({group})" for group, names in present.items())
     return [*table(["", *HEAD], [["default", *four(rows, lambda row: row["default"])]]), "",
-            f"Datasets measured: {counted}; {seeds} seeds."]  # fmt: skip
+            f"Datasets measured: {counted}; {seeds} {'seed' if seeds == 1 else 'seeds'}."]  # fmt: skip
 
 
 def rules(rows: list[Row]) -> list[str]:
