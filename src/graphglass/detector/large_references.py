@@ -86,8 +86,10 @@ def index_references(references: ProfiledGraphs) -> tuple[LargeReferences, Candi
     home = Path(tempfile.mkdtemp(prefix="graphglass-index-"))
     try:
         file = home / "rows.npy"
-        rows = np.lib.format.open_memmap(file, "w+", np.float32, (count, len(search_rows(references[:1])[0])))
-        for first in range(0, count, PART):
+        first_part = search_rows(references[:PART])
+        rows = np.lib.format.open_memmap(file, "w+", np.float32, (count, first_part.shape[1]))
+        rows[:PART] = first_part
+        for first in range(PART, count, PART):
             rows[first : first + PART] = search_rows(references[first : first + PART])
         rows.flush()
         index = ReferenceIndex.build(file, RECALL_AT)
