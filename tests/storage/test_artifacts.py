@@ -108,6 +108,20 @@ def test_every_file_can_be_read_by_whom_the_umask_allows(tmp_path):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "m").iterdir()} == {0o640}
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_what_a_killed_save_left_is_removed_by_the_next(tmp_path, before):
+    """A process that runs out of memory cannot clean up: its drafts and finished parts stay."""
+    if before:
+        save(tmp_path / "m", 1.0)
+    else:
+        (tmp_path / "m").mkdir()
+    for name in (".weights.safetensors.0123456789ab", "index-0123456789ab.faiss", ".manifest.json.0123456789ab"):
+        (tmp_path / "m" / name).write_bytes(b"half")
+    save(tmp_path / "m", 2.0)
+    assert load_artifact(tmp_path / "m", "model").tensors["weights"]["w"][0] == 2
+    assert len(list((tmp_path / "m").iterdir())) == 3
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_ctrl_c_leaves_no_half_made_artifact_and_takes_back_no_finished_one(tmp_path, monkeypatch, late):
     def interrupted(path, content, write=write_whole):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -42,7 +43,8 @@ def save_artifact(
     directory = Path(path)
     if directory.exists() and not directory.is_dir():
         raise ArtifactError(f"{directory} is a file; an artifact needs a directory of its own.")
-    if directory.is_dir() and any(directory.iterdir()) and not (directory / MANIFEST).is_file():
+    leftovers = directory.iterdir() if directory.is_dir() and not (directory / MANIFEST).is_file() else ()
+    if not all(_is_ours(path.name) for path in leftovers):  # those of a first save that was killed are
         raise ArtifactError(f"{directory} holds other files. Choose a new directory, or one that an artifact is in.")
     parts: dict[str, Write] = {
         f"{role}.safetensors": partial(_write_tensors, _contiguous(role, group)) for role, group in tensors.items()
@@ -89,9 +91,9 @@ def _put(directory: Path, name: str, write: Write, written: list[Path]) -> Entry
 
 
 def _is_ours(name: str) -> bool:
-    stem, _, suffix = name.rpartition(".")
-    mark = stem.rpartition("-")[2]
-    return suffix in {"safetensors", "json", *MAPPED} and len(mark) == 12 and set(mark) <= set("0123456789abcdef")
+    """Whether a save wrote this file: a part named after its content, or the draft of a part."""
+    kinds = "|".join(("safetensors", "json", *MAPPED))
+    return re.fullmatch(rf"[^.]+-[0-9a-f]{{12}}\.({kinds})|\.[^.]+\.({kinds})\.[0-9a-f]{{12}}", name) is not None
 
 
 def _contiguous(role: str, group: Tensors) -> dict[str, NDArray[Any]]:
