@@ -1,12 +1,11 @@
-"""Seconds and memory of the deep baselines, and what scoring against test batch-mates is worth.
+"""Seconds and memory of the deep baselines.
 
     python benchmarks/baselines.py --data-root DATA --output results/benchmarks/baselines.json
 
 `cost`: one whole fit and the scores of the test graphs (protocol minority, seed 0) per method and small dataset, each
 in a process of its own. `large`: the same with STEPS optimiser steps on DD and REDDIT-BINARY; memory does not grow with
 further steps, and seconds per step times 300 is the default run. Processor time is the fairer clock on a busy machine.
-`batch_mates`: AUROC of SIGNET and CVTGAD scored as their papers do, every test graph against all the others, and as we
-do, against training graphs. Rows already in the output are kept.
+Rows already in the output are kept.
 """
 
 from __future__ import annotations
@@ -21,20 +20,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from sklearn.metrics import roc_auc_score
 
-from graphglass.baselines import CVTGAD, SIGNET
 from graphglass.baselines.deep import DeepDetector
-from graphglass.baselines.node_inputs import graph_batch
 from graphglass.bench.methods import factory
 from graphglass.bench.protocols import split
-from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
 
 METHODS = ("ocgin", "glocalkd", "ocgtl", "signet", "gladc", "cvtgad", "muse", "uniform")
-SMALL, LARGE, MATES = ("MUTAG", "BZR"), ("DD", "REDDIT-BINARY"), ("MUTAG", "BZR", "IMDB-BINARY")
+SMALL, LARGE = ("MUTAG", "BZR"), ("DD", "REDDIT-BINARY")
 STEPS = 5
 
 
@@ -51,7 +45,6 @@ def main() -> None:
         return
     wanted = [("cost", method, dataset) for dataset in SMALL for method in METHODS]
     wanted += [("large", method, dataset) for dataset in LARGE for method in METHODS]
-    wanted += [("batch_mates", method, dataset) for dataset in MATES for method in ("signet", "cvtgad")]
     record = json.loads(options.output.read_text()) if options.output.exists() else {}
     record["machine"] = {
         "python": platform.python_version(),
@@ -77,8 +70,6 @@ def elsewhere(part: str, method: str, dataset: str, options: argparse.Namespace)
 
 def measure(part: str, method: str, dataset: str, data_root: Path | None) -> dict[str, Any]:
     graphs = load_dataset(dataset, data_root)
-    if part == "batch_mates":
-        return {"method": method, "dataset": dataset, **batch_mates(method, graphs)}
     assert graphs.labels is not None
     parts = split(graphs.labels, "minority", 0)
     detector = factory(method)(0)
@@ -102,27 +93,6 @@ def measure(part: str, method: str, dataset: str, data_root: Path | None) -> dic
         "score_cpu_seconds": round(scored - fitted, 2),
         "test_graphs": len(parts.test),
         "peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-    }
-
-
-def batch_mates(method: str, graphs: GraphSet, seeds: int = 3) -> dict[str, Any]:
-    """Mean AUROC over seeds of the original's score of a whole test set and of ours, per graph."""
-    assert graphs.labels is not None
-    together, alone = [], []
-    for seed in range(seeds):
-        parts = split(graphs.labels, "minority", seed)
-        test = graphs[parts.test]
-        detector = (SIGNET if method == "signet" else CVTGAD)(random_state=seed).fit(graphs[parts.references])
-        batch = graph_batch(test, detector.schema_)
-        with torch.no_grad():
-            scores = detector.network_.scores_together([batch])
-        together.append(100 * roc_auc_score(parts.anomalous, scores))
-        alone.append(100 * roc_auc_score(parts.anomalous, detector.decision_function(test)))
-    return {
-        "seeds": seeds,
-        "anomalous_share_of_test": round(float(parts.anomalous.mean()), 3),
-        "auroc_against_test_batch": round(float(np.mean(together)), 1),
-        "auroc_against_references": round(float(np.mean(alone)), 1),
     }
 
 

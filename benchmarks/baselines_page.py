@@ -47,7 +47,6 @@ def page() -> str:
     costs = json.loads(COSTS.read_text())
     parts = {
         "own-code": own_code(),
-        "batch-mates": batch_mates(costs),
         "share": [tables(str(SHARES))[0].render("md")],
         "cost": cost(costs),
         "figures": figures(RECORDS, published=True),
@@ -85,21 +84,6 @@ def own_code() -> list[str]:
             rows.append([f"**{method}**", f"**mean of {len(pairs)}**", "", f"**{theirs}**", f"**{average}**", ""])
     head = ["method", "dataset", "own code, best test epoch", "own code, last epoch", "ours, last epoch", "published"]
     return table(head, rows)
-
-
-def batch_mates(costs: dict) -> list[str]:
-    rows = [
-        [
-            NAMES[row["method"]],
-            SHORT.get(row["dataset"], row["dataset"]),
-            f"{100 * row['anomalous_share_of_test']:.0f}%",
-            f"{row['auroc_against_test_batch']:.1f}",
-            f"{row['auroc_against_references']:.1f}",
-        ]
-        for row in costs.get("batch_mates", [])
-    ]
-    head = ["method", "dataset", "anomalies in the test set", "against the test batch", "against references (ours)"]
-    return table(head, rows) if rows else ["Not measured yet."]
 
 
 def cost(costs: dict) -> list[str]:
