@@ -60,6 +60,11 @@ def _colour(place: int) -> str:
     return _COLOURS[place % len(_COLOURS)]
 
 
+def _marker(place: int) -> str:
+    """Rows that share a colour differ in their marker."""
+    return "os^D"[place // len(_COLOURS) % 4]
+
+
 def _finish(axes: Any, title: str, **legend: Any) -> None:
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=8, frameon=False, **legend)
@@ -73,7 +78,7 @@ def _dots(pyplot: Any, table: Table) -> Any:
     figure, axes = pyplot.subplots(figsize=(11, 4.8))
     width = 0.8 / max(len(own), 1)
     for i, row in enumerate(own):
-        style: dict[str, Any] = {"fmt": "o" if i < len(_COLOURS) else "s", "color": _colour(i), "markersize": 4.5}
+        style: dict[str, Any] = {"fmt": _marker(i), "color": _colour(i), "markersize": 4.5}
         places = [x - 0.4 + width * (i + 0.5) for x in range(len(names))]
         _curve(axes, places, row.entries[: len(names)], label=row.name, **style)
         published = quoted.get(f"{row.name}, paper", (None,) * len(names))
@@ -128,7 +133,7 @@ def _shares(pyplot: Any, table: Table) -> Any:
     shares = [name for name in table.head if name.endswith("%")]
     for i, row in enumerate(table.rows):
         line = "--" if row.group == "scored in a test batch" else "-"
-        style: dict[str, Any] = {"linestyle": line, "marker": "o", "color": _colour(i), "label": row.name}
+        style: dict[str, Any] = {"linestyle": line, "marker": _marker(i), "color": _colour(i), "label": row.name}
         _curve(axes, range(len(shares)), row.entries[: len(shares)], spread=False, **style)
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     axes.set_xticks(range(len(shares)), shares)
