@@ -39,7 +39,7 @@ def drafted(path: Path) -> Iterator[Path]:
 
 
 def settle(draft: Path, target: Path) -> None:
-    """Move a finished draft to its place, so that it survives a crash."""
+    """Write a finished draft through to the disk and move it into place."""
     with draft.open("rb+") as written:
         os.fsync(written.fileno())
     os.replace(draft, target)
