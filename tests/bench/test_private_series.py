@@ -19,6 +19,7 @@ from graphglass.bench.private_series import (
     measure,
     neighbour_scores,
     private_jobs,
+    within_width,
 )
 from graphglass.bench.private_tables import macro
 from graphglass.bench.protocols import Splits
@@ -42,6 +43,19 @@ def codes(rng: np.random.Generator, rows: int, shift: float = 0.0) -> dict[str, 
             part = base[:, :width]
             found[f"{view}:{width}"] = (part / np.linalg.norm(part, axis=1, keepdims=True)).astype(np.float32)
     return found
+
+
+def test_slices_wider_than_the_encoder_become_its_full_width(sides: Any) -> None:
+    _, references, _, _ = sides
+    narrow = {
+        f"{view}:{width}": references[f"{view}:512"][:, :width]
+        for view in ("graph", "text")
+        for width in (64, 128, 256, 384)
+    }
+    every = within_width(private.DIAGNOSTICS["all four slices"], narrow)
+    assert dict(every.channels) == {name: rows.shape[1] for name, rows in narrow.items()}
+    assert every(narrow).shape == (40, every.dimension)
+    assert within_width(private.DIAGNOSTICS["all four slices"], references) == private.DIAGNOSTICS["all four slices"]
 
 
 @pytest.fixture

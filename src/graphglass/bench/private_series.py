@@ -168,7 +168,7 @@ def measure(
             found[name] = averaged(release.scores(rows.queries), anomalous)
             found[f"{name} +source"] = averaged(release.with_prior(rows.prior, n).scores(rows.queries), anomalous)
     for name, features in DIAGNOSTICS.items():
-        rows = Features.of(features, source, references, queries)
+        rows = Features.of(within_width(features, references), source, references, queries)
         release = rows.release(main, EPSILON, f"{place}|{name}")
         found[f"{name} eps={EPSILON:g}"] = averaged(release.scores(rows.queries), anomalous)
     return found
@@ -198,6 +198,13 @@ def measure_sketches(
     closest = np.sort(asked @ summarised.T, axis=1)[:, -NEIGHBOURS:]  # of epsilon 4, the last
     found[f"{name} 5-nn"] = evaluate(-closest.mean(axis=1), anomalous)
     return found
+
+
+def within_width(features: JointFeatures, codes: Codes) -> JointFeatures:
+    """The same map with slices wider than the codes replaced by their full width, as training replaces them."""
+    full = max(rows.shape[1] for rows in codes.values())
+    slices = [(name.partition(":")[0], min(width, full)) for name, width in features.channels]
+    return replace(features, channels=tuple((f"{view}:{width}", width) for view, width in slices))
 
 
 def neighbour_scores(
