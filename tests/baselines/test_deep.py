@@ -155,15 +155,6 @@ def test_a_fit_does_not_depend_on_the_number_of_threads(name, make_graphs):
     np.testing.assert_array_equal(*scores)
 
 
-def test_the_origin_follows_seed_and_settings(normal):
-    origins = [
-        build("OCGIN", max_steps=1, **settings).fit(normal).origin_
-        for settings in ({}, {}, {"random_state": 1}, {"learning_rate": 0.01})
-    ]
-    assert origins[0] == origins[1]
-    assert len(set(origins)) == 3
-
-
 def test_the_run_ends_after_the_epochs_or_the_steps(normal):
     short = build("OCGIN", epochs=3, batch_size=20).fit(normal)
     assert (short.steps_, len(short.history_)) == (6, 3)

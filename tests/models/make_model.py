@@ -7,7 +7,10 @@ import json
 from pathlib import Path
 
 from graphglass import GLASS, load_dataset
-from graphglass.storage.manifest import VERSION
+from graphglass.detector.saved_form import KIND
+from graphglass.storage.manifest import format_version
+
+VERSION = format_version(KIND)
 
 if __name__ == "__main__":
     molecules = load_dataset("MUTAG").without_labels()

@@ -130,7 +130,7 @@ def test_other_versions_and_formats_are_refused(content):
     with pytest.raises(ArtifactError, match="altered or damaged"):
         PrivateSummary.from_bytes(content.replace(b"encoder/1", b"encoder/2"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("graphglass.storage.single_file.VERSION", 9)
+        patch.setattr("graphglass.storage.single_file.format_version", lambda kind: 9)
         newer = summary().to_bytes()
     with pytest.raises(ArtifactError, match="format version 9"):
         PrivateSummary.from_bytes(newer)

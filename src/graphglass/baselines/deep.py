@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from graphglass.baselines.node_inputs import InputSchema, graph_batch
 from graphglass.embedding.network.graph_batch import GraphBatch
-from graphglass.embedding.training.config import training_origin
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.storage.load import load_artifact
@@ -62,8 +61,6 @@ class DeepDetector(BaseEstimator, ABC):
 
     Attributes
     ----------
-    origin_ : str
-        sha256 over the initial weights, the input schema and the settings.
     history_ : list of float
         Mean training loss of each epoch.
     steps_ : int
@@ -93,7 +90,6 @@ class DeepDetector(BaseEstimator, ABC):
         with torch.random.fork_rng(devices=[]), one_thread():
             torch.manual_seed(self.random_state)
             self.network_ = self.network(self.schema_, self)
-            self.origin_ = training_origin(self.network_, self._settings())
             with torch.no_grad():
                 self.network_.prepare(inputs)
             self._train(inputs)

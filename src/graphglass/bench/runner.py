@@ -8,11 +8,12 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from graphglass.bench.cell_work import Job, Measured, Outcome, Work
 from graphglass.bench.datasets import Datasets
-from graphglass.bench.fingerprint import fingerprint
+from graphglass.bench.fingerprint import agree, fingerprint
 from graphglass.bench.isolation import stream
 from graphglass.bench.methods import configuration, factory
 from graphglass.bench.metrics import METRIC_NAMES
@@ -135,9 +136,9 @@ def _finished(results: Results, method: str, settings: dict[str, Any], code: str
                 f"{path} was made with {record['configuration']}, this run has {expected}. "
                 "Use another folder, or delete the file to run the method again."
             )
-        if (found := record.get("fingerprint")) not in (None, code):
+        if (found := record.get("fingerprint")) is not None and not agree(found, code):
             raise BenchError(
-                f"{path} was made by code that scores differently (fingerprint {found}, now {code}). "
+                f"{path} was made by code that scores differently (fingerprint {found[:16]}, now {code[:16]}). "
                 "Use another folder, or delete the file to run the method again."
             )
     return {cell_key(record["cell"]) for record in records}
@@ -181,11 +182,19 @@ def _rounded(metrics: dict[str, float]) -> dict[str, float]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that affect a result."""
-    found = {"python": platform.python_version()}
+    """Versions of Python and of the packages that affect a result, and the processor, which decides its rounding."""
+    found = {"python": platform.python_version(), "processor": processor()}
     for package in _PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             continue
     return found
+
+
+def processor() -> str:
+    """The model of this machine's processor."""
+    facts = Path("/proc/cpuinfo")
+    lines = facts.read_text(errors="replace").splitlines() if facts.is_file() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, "") or platform.processor() or platform.machine()

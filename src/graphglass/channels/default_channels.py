@@ -22,7 +22,7 @@ from graphglass.channels.tables.edge_values import EdgeValueMap
 from graphglass.channels.tables.feature_maps import SizeMap, StructureMap
 from graphglass.channels.tables.geometry import GeometryMap
 from graphglass.channels.tables.molecule_descriptors import DescriptorMap
-from graphglass.channels.tables.neighbour_means import NeighbourMeansMap
+from graphglass.channels.tables.random_layers import RandomLayersMap
 from graphglass.channels.tables.table_channel import TableChannel
 
 # One weight per family, shared equally by its channels that have data.
@@ -30,10 +30,10 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "patterns": 3.0,
     "chemistry": 2.0,  # one for each of its channels, which do not repeat each other
     "composition": 1.0,
-    "attributes": 1.0,
+    "attributes": 2.0,
     "size": 0.5,
     "structure": 0.5,
-    "surroundings": 0.5,
+    "surroundings": 1.0,
     "geometry": 0.5,
     "edges": 1.0,
 }
@@ -57,7 +57,7 @@ def default_channels() -> list[Channel]:
         TableChannel("composition", CompositionMap(), standardised=True),
         TableChannel("size", SizeMap(), spread=2.0, locality=0.0),
         TableChannel("structure", StructureMap()),
-        TableChannel("surroundings", NeighbourMeansMap(), whitened=True),
+        TableChannel("surroundings", RandomLayersMap(), whitened=True),
         TableChannel("geometry", GeometryMap(), whitened=True),
         TableChannel("attributes", AttributeMap(), standardised=True),
         # A Tanimoto similarity or a logP means the same wherever the molecule lies: plain distances.

@@ -18,7 +18,7 @@ from graphglass.embedding.network.features import graph_inputs
 from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.embedding.network.schema import FeatureSchema
 from graphglass.embedding.training.checkpoint import TrainingHistory
-from graphglass.embedding.training.config import TrainingConfig, training_origin
+from graphglass.embedding.training.config import TrainingConfig
 from graphglass.errors import ArtifactError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile
@@ -55,12 +55,6 @@ class TrainedEncoder:
     def state(self) -> dict[str, NDArray[Any]]:
         """Weights and BatchNorm statistics as named arrays."""
         return {name: value.detach().cpu().numpy().copy() for name, value in self.encoder.state_dict().items()}
-
-    @property
-    def origin(self) -> str:
-        """sha256 over the initial weights and the training settings (:func:`training_origin`)."""
-        untrained = new_encoder(self.schema, self.slices, self.config)
-        return training_origin(untrained, self.config.every_setting() | {"schema": self.schema.to_json()})
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""

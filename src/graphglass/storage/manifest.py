@@ -12,9 +12,15 @@ from typing import Any
 from graphglass.errors import ArtifactError
 
 MANIFEST = "manifest.json"
-VERSION = 1
+# Raised for a kind whose stored content changes its meaning; every other kind has version 1.
+VERSIONS = {"graphglass-detector": 2}
 LARGEST_MANIFEST = 2**20  # bytes
 MAPPED = ("npy", "faiss")  # files that are mapped into memory, not read
+
+
+def format_version(kind: str) -> int:
+    """The version of artifacts of a kind that this release writes and reads."""
+    return VERSIONS.get(kind, 1)
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,11 @@ class Manifest:
             raise ArtifactError(f"{where}/{MANIFEST} is not a readable manifest ({error}). Save again.") from error
         if manifest.kind != kind:
             raise ArtifactError(f"{where} holds a {manifest.kind!r}, but a {kind!r} was expected.")
-        if manifest.version != VERSION:
+        if manifest.version != format_version(kind):
             raise ArtifactError(
-                f"{where} has format version {manifest.version}; this release of GraphGlass reads version {VERSION}. "
-                f"It was written by GraphGlass {manifest.written_by}: use that release, or fit and save again."
+                f"{where} has format version {manifest.version}; this release of GraphGlass reads version "
+                f"{format_version(kind)}. It was written by GraphGlass {manifest.written_by}: use that release, or fit "
+                "and save again."
             )
         for entry in entries.values():
             if not isinstance(entry.file, str) or not re.fullmatch(r"\w[\w.-]*", entry.file, re.ASCII):

@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 from graphglass import __version__
 from graphglass.errors import ArtifactError
 from graphglass.storage.atomic import drafted, locked, settle, write_whole
-from graphglass.storage.manifest import MANIFEST, MAPPED, VERSION, Entry, Manifest, file_digest
+from graphglass.storage.manifest import MANIFEST, MAPPED, Entry, Manifest, file_digest, format_version
 
 Tensors = Mapping[str, NDArray[Any]]
 Write = Callable[[Path], object]
@@ -57,7 +57,7 @@ def save_artifact(
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory):
             entries = {name.partition(".")[0]: _put(directory, name, write, written) for name, write in parts.items()}
-            manifest = Manifest(kind, VERSION, __version__, entries)
+            manifest = Manifest(kind, format_version(kind), __version__, entries)
             write_whole(directory / MANIFEST, manifest.to_json().encode())
             kept = {entry.file for entry in entries.values()} | {MANIFEST}
             for stale in directory.iterdir():

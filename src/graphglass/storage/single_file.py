@@ -14,7 +14,7 @@ from safetensors.numpy import save as to_safetensors
 
 from graphglass import __version__
 from graphglass.errors import ArtifactError
-from graphglass.storage.manifest import VERSION, Entry, Manifest, digest
+from graphglass.storage.manifest import Entry, Manifest, digest, format_version
 
 _DOCUMENT = "document"
 _LARGEST_HEADER = 2**20
@@ -26,7 +26,7 @@ def pack_artifact(kind: str, arrays: Mapping[str, NDArray[Any]], document: Mappi
     text = json.dumps(document, sort_keys=True, allow_nan=False)
     entries = {_DOCUMENT: Entry(_DOCUMENT, len(text), digest(text.encode()))}
     entries |= {name: Entry(name, value.nbytes, digest(value.tobytes())) for name, value in ready.items()}
-    manifest = Manifest(kind, VERSION, __version__, entries).to_json()
+    manifest = Manifest(kind, format_version(kind), __version__, entries).to_json()
     # One metadata key: the order of several would change from run to run.
     sealed = json.dumps([digest(manifest.encode()), manifest, text])
     return bytes(to_safetensors(ready, metadata={"artifact": sealed}))

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from graphglass import GLASS, read_graphs
 from graphglass.channels.profiled_graphs import measure_graphs
-from graphglass.channels.tables.attribute_values import AttributeMap, are_positions
+from graphglass.channels.tables.attribute_values import LEVELS, AttributeMap, are_positions, attribute_summary
 from graphglass.channels.tables.table_channel import rounded
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -30,7 +30,13 @@ def attributed(count, seed, change=lambda values: values):
 def test_columns_by_hand():
     graphs = canonical_graph_set([3, 1], [0, 1], [1, 2], attributes=[[1.0], [2.0], [6.0], [5.0]])
     found = AttributeMap().table(measure_graphs(graphs))
-    assert found == pytest.approx(np.array([[3, (14 / 3) ** 0.5, 1, 6], [5, 0, 5, 5]]))
+    around = [2.0, 3.5, 2.0], [0.0]  # means over the neighbours; an isolated node has none
+    expected = [
+        np.concatenate([np.quantile(values, LEVELS), np.quantile(means, LEVELS)])
+        for values, means in zip(([1.0, 2.0, 6.0], [5.0]), around, strict=True)
+    ]
+    assert found == pytest.approx(np.array(expected))
+    assert attribute_summary(graphs) == pytest.approx(np.array([[3, (14 / 3) ** 0.5, 1, 6], [5, 0, 5, 5]]))
 
 
 def test_positions_in_space_have_no_values():

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.feature_maps import neighbour_mean
 from graphglass.channels.tables.geometry import edge_lengths
-from graphglass.channels.tables.neighbour_means import neighbour_mean
 from graphglass.graphs.attributes import attribute_columns, edge_numbers
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import LTD_NAMES

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.feature_maps import FeatureMap, mean_and_deviation
+from graphglass.channels.tables.feature_maps import FeatureMap, mean_and_deviation, neighbour_mean, quantiles
 from graphglass.channels.tables.geometry import edge_lengths
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
@@ -15,10 +15,11 @@ from graphglass.graphs.graph_set import GraphSet
 FLAGS = 2  # distinct values that make attributes flags, whatever the lengths between them
 RIGID = 0.2  # deviation of edge lengths over their mean, below which attributes are positions in space
 ROOM = 0.1  # least unit of a column, in deviations of the attribute over the references' nodes
+LEVELS = np.array([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 
 
 class AttributeMap(FeatureMap):
-    """Mean, deviation, lowest and highest value of every attribute.
+    """Quantiles of every attribute over the nodes, and of its means over the neighbours of each node.
 
     No columns where the attributes are positions: two or three columns in which all edges have nearly one length, as
     bonds have in a molecule. Moving or turning such a graph changes every value and means nothing.
@@ -26,17 +27,22 @@ class AttributeMap(FeatureMap):
 
     def __init__(self) -> None:
         self._positions = False
-        self._room = np.zeros(0)
+        self._room = np.zeros(0)  # of one column for each attribute
 
     def fit(self, references: ProfiledGraphs) -> None:
         self._positions = are_positions(references.graphs)
-        self._room = attribute_room(references.graphs)
+        self._room = _room(references.graphs)
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
-        return np.zeros((len(profiled), 0)) if self._positions else attribute_summary(profiled.graphs)
+        graphs = profiled.graphs
+        values, offsets = attribute_columns(graphs), graphs.node_offsets
+        if self._positions or values.shape[1] == 0:
+            return np.zeros((len(graphs), 0))
+        around = neighbour_mean(values, offsets, graphs.neighbour_offsets, graphs.neighbours)
+        return np.concatenate([quantiles(values, offsets, LEVELS), quantiles(around, offsets, LEVELS)], axis=1)
 
     def room(self, columns: int) -> NDArray[np.float64]:
-        return self._room[:columns]
+        return np.resize(self._room, columns)
 
     def state(self) -> State:
         return {"positions": np.array(self._positions), "room": self._room}
@@ -56,8 +62,12 @@ def attribute_summary(graphs: GraphSet) -> NDArray[np.float64]:
 
 def attribute_room(graphs: GraphSet) -> NDArray[np.float64]:
     """The least unit of every column of :func:`attribute_summary`."""
+    return np.tile(_room(graphs), 4)
+
+
+def _room(graphs: GraphSet) -> NDArray[np.float64]:
     values = attribute_columns(graphs)
-    return ROOM * np.tile(values.std(axis=0) if len(values) else np.zeros(values.shape[1]), 4)
+    return ROOM * values.std(axis=0) if len(values) else np.zeros(values.shape[1])
 
 
 def are_positions(graphs: GraphSet) -> bool:

@@ -85,3 +85,45 @@ def mean_and_deviation(
         for column in range(columns):
             deviation[graph, column] = np.sqrt(deviation[graph, column] / (last - first))
     return mean, deviation
+
+
+@njit(cache=True, nogil=True)
+def neighbour_mean(
+    values: NDArray[np.float64],
+    node_offsets: NDArray[np.int64],
+    neighbour_offsets: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+) -> NDArray[np.float64]:
+    """The mean over each node's neighbours; 0 for an isolated node."""
+    out = np.zeros_like(values)
+    for graph in range(len(node_offsets) - 1):
+        start = node_offsets[graph]
+        for node in range(start, node_offsets[graph + 1]):
+            first, last = neighbour_offsets[node], neighbour_offsets[node + 1]
+            for position in range(first, last):
+                other = start + neighbours[position]
+                for column in range(values.shape[1]):
+                    out[node, column] += values[other, column]
+            for column in range(values.shape[1]):
+                out[node, column] /= max(last - first, 1)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def quantiles(
+    nodes: NDArray[np.float64], offsets: NDArray[np.int64], levels: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Quantiles of node columns over every graph, interpolated linearly, (graphs, levels * columns)."""
+    graphs, columns = len(offsets) - 1, nodes.shape[1]
+    out = np.empty((graphs, len(levels) * columns))
+    for graph in range(graphs):
+        first, last = offsets[graph], offsets[graph + 1]
+        for column in range(columns):
+            ordered = np.sort(nodes[first:last, column])
+            for i in range(len(levels)):
+                place = levels[i] * (last - first - 1)
+                below = int(place)
+                above = min(below + 1, last - first - 1)
+                value = ordered[below] + (place - below) * (ordered[above] - ordered[below])
+                out[graph, i * columns + column] = value
+    return out

@@ -1,20 +1,13 @@
-"""Every number that decides how an encoder is trained, and a digest of it with the initial weights."""
+"""Every number that decides how an encoder is trained."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import Any, ClassVar
 
 from graphglass.embedding.network.schema import NORMALISATIONS, Normalisation
 from graphglass.errors import ParameterError
-
-if TYPE_CHECKING:
-    from torch import nn
 
 
 @dataclass(frozen=True)
@@ -102,19 +95,6 @@ class TrainingConfig:
         if unknown:
             raise ParameterError("TrainingConfig", unknown[0], f"one of {sorted(known)}", unknown[0])
         return cls(**value)
-
-
-def training_origin(untrained: nn.Module, settings: Mapping[str, Any]) -> str:
-    """sha256 over the initial weights and everything else that decides how they are trained.
-
-    A record that carries it can be checked without training: code that draws other weights for the same seed, or trains
-    them with other settings, gives another digest. `settings` are plain JSON values.
-    """
-    total = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-    for name, value in sorted(untrained.state_dict().items()):
-        total.update(name.encode())
-        total.update(np.ascontiguousarray(value.detach().cpu().numpy()).tobytes())
-    return total.hexdigest()
 
 
 def _is_integer(value: object) -> bool:
