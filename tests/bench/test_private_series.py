@@ -29,7 +29,7 @@ from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.tables import tables
 from graphglass.detector import GLASS
 from graphglass.errors import BenchError, PrivacyError
-from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
+from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.sphere.neighbours import mean_distance
 
 NAMES = [name for name, _ in MAIN_CHANNELS]
@@ -78,13 +78,9 @@ def test_neighbours_and_densities_by_hand(sides: Any) -> None:
         np.mean([c.mean(axis=1) for c in cosines], axis=0),
         atol=1e-6,
     )
-    for kernel in KERNELS:
-        features = JointFeatures.of_kernel(kernel)
-        kernels = [
-            np.exp(kappa * (queries[n].astype(float) @ references[n].T - 1)) for n in NAMES for kappa in features.kappas
-        ]
-        exact = density_scores(features, queries, references)
-        np.testing.assert_allclose(exact, -np.mean(kernels, axis=(0, 2)), atol=2e-5)
+    kernels = [np.exp(4.0 * (queries[n].astype(float) @ references[n].T - 1)) for n in NAMES]
+    exact = density_scores(JointFeatures(), queries, references)
+    np.testing.assert_allclose(exact, -np.mean(kernels, axis=(0, 2)), atol=2e-5)
     rows = Features.of(JointFeatures(frequencies=4096), references, references, queries)
     sketch = rows.release(40, float("inf"), "x").scores(rows.queries)
     assert np.abs(sketch[0] - density_scores(JointFeatures(), queries, references)).max() < 0.02
@@ -118,9 +114,8 @@ def test_every_condition_is_there(sides: Any) -> None:
     source, references, queries, truth = sides
     found = measure(source, references, queries, truth, "place")
     assert {"source-nn", "target-nn", "target-nn n=32", "graph eps=4", "kappa=16 eps=4"} <= set(found)
-    for kernel in KERNELS:
-        wanted = {"exact", "source", "sketch", "eps=1", "eps=2", "eps=4", "eps=8", "eps=4 +source", "J=4 eps=4 +source"}
-        assert {f"{kernel} {name}" for name in wanted | {"n=8 eps=4", "n=8 eps=4 +source"}} <= set(found)
+    assert {"exact", "source", "no noise", "eps=1", "eps=2", "eps=4", "eps=8", "eps=4 +source"} <= set(found)
+    assert {"J=4 eps=4 +source", "n=8 eps=4", "n=8 eps=4 +source", "n=8 no noise"} <= set(found)
     assert not [name for name in found if "n=64" in name]  # only 40 references
     assert found == measure(source, references, queries, truth, "place")
 
@@ -160,7 +155,7 @@ def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeyp
     assert {record["cell"]["dataset"] for record in records} == {"DD", "IMDB-BINARY"}
     for record in records:
         assert record["counts"]["summarised"] == 24
-        assert record["metrics"]["auroc"] == record["variants"][f"{DEFAULT_KERNEL} eps=4"]["auroc"]
+        assert record["metrics"]["auroc"] == record["variants"]["eps=4"]["auroc"]
         assert "private" in record["configuration"]
         assert set(record["data"]) >= {"AIDS", "MUTAG", "NCI1"}
     text = "\n".join(table.render() for table in tables(str(folder)))
@@ -174,7 +169,7 @@ def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeyp
     assert "auprc" not in "".join(table.title for table in tables(str(folder), metric="fpr95"))
     (short,) = short_tables(folder)
     assert "macro average" in short.title
-    assert {row.name for row in short.rows} >= {"target 5-NN", "summary, `paper` kernel"}
+    assert {row.name for row in short.rows} >= {"target 5-NN", "summary"}
     (picture,) = draw(folder, tmp_path / "f")
     assert picture.stat().st_size > 10_000
 

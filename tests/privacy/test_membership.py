@@ -27,7 +27,7 @@ def worlds():
     molecules = load_dataset("MUTAG").without_labels()
     model = GLASS("paper", encoder="numeric", epochs=1, slices=(16, 32)).fit(molecules[:60].structure_only())
     candidates = _candidates()
-    features = JointFeatures((("graph:16", 16), ("text:16", 16)), 2, (256.0,))
+    features = JointFeatures((("graph:16", 16), ("text:16", 16)), 2, 256.0)
     rows = features(model.channel_embeddings(candidates))
     left, right = np.unravel_index(np.argmin(rows @ rows.T), (len(rows), len(rows)))
     mechanism = Mechanism(EPSILON, DELTA, features.dimension)

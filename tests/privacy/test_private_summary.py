@@ -85,7 +85,7 @@ def test_shrinkage_weights():
 
 
 def test_round_trip_is_exact_and_repeatable(tmp_path):
-    value = summary(JointFeatures(FEATURES.channels, 16, (1.0, 8.0), 3, True))
+    value = summary(JointFeatures(FEATURES.channels, 16, 8.0, 3))
     value.save(tmp_path / "summary")
     loaded = PrivateSummary.load(tmp_path / "summary")
     assert loaded.to_bytes() == value.to_bytes() == (tmp_path / "summary").read_bytes()

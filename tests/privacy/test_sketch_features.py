@@ -8,6 +8,7 @@ import pytest
 
 from graphglass import load_dataset
 from graphglass.errors import ArtifactError, ParameterError, PrivacyError
+from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.private_summary import KIND, PrivateSummary
 from graphglass.privacy.release import publish
@@ -145,7 +146,7 @@ def test_a_detector_around_a_summary_needs_no_model(molecules, ledger, tmp_path)
 
 def test_features_and_model_must_fit(model, molecules, ledger):
     with pytest.raises(ParameterError, match="beside a model"):
-        release(molecules[:5], ledger=ledger, dataset="clinic", epsilon=1.0, features="wide")
+        release(molecules[:5], ledger=ledger, dataset="clinic", epsilon=1.0, features=JointFeatures())
     with pytest.raises(ParameterError, match="needs no model"):
         release(molecules[:5], ledger=ledger, dataset="clinic", epsilon=1.0, features=SMALL, model=model)
     assert ledger.budget("clinic").releases == 0

@@ -14,7 +14,6 @@ from graphglass.bench.records import Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Table, Value
 from graphglass.bench.tables import METRIC_TITLES, SHORT, folder_tables, grouped, variant_entry
 from graphglass.errors import BenchError, MissingExtraError
-from graphglass.privacy.joint_features import KERNELS
 
 # Colour-blind safe (Okabe and Ito), the first for the method the eye should find.
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#000000")
@@ -174,14 +173,10 @@ def _private(pyplot: Any, results: Results, metric: str) -> Any:
     budgets = [int(epsilon) for epsilon in EPSILONS]
     for (source, name), above, below in zip(settings, *axes, strict=True):
         own = groups[source, name]
-        for place, kernel in enumerate(KERNELS, start=1):
-            colour = _colour(place)
-            at_budgets = [f"{kernel} eps={epsilon}" for epsilon in budgets]
-            at_sizes = [f"{kernel}{'' if n == REFERENCES else f' n={n}'} eps=4" for n in SIZES]
-            _releases(above, budgets, own, at_budgets, metric, kernel, colour)
-            _releases(below, SIZES, own, at_sizes, metric, kernel, colour)
-            _level(above, variant_entry(own, f"{kernel} sketch", metric), colour, "--", f"{kernel}, no noise")
-            _level(below, variant_entry(own, f"{kernel} source", metric), colour, ":", f"{kernel}, source alone")
+        _releases(above, budgets, own, [f"eps={epsilon}" for epsilon in budgets], metric)
+        _releases(below, SIZES, own, [f"{'' if n == REFERENCES else f'n={n} '}eps=4" for n in SIZES], metric)
+        _level(above, variant_entry(own, "no noise", metric), _colour(1), "--", "summary without noise")
+        _level(below, variant_entry(own, "source", metric), _colour(2), ":", "source alone")
         _level(above, variant_entry(own, "target-nn", metric), "#000000", "-", "target 5-NN")
         if metric == "auroc":
             points = [(epsilon, paper.DISJOINT[source, name][f"eps={epsilon}"][0]) for epsilon in (1, 4, 8)]
@@ -199,18 +194,16 @@ def _private(pyplot: Any, results: Results, metric: str) -> Any:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(handles.values(), handles.keys(), loc="upper center", ncols=4, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0, 1, 0.9))
+    figure.tight_layout(rect=(0, 0, 1, 0.93))
     return figure
 
 
-def _releases(
-    axis: Any, places: Sequence[int], own: list[Record], names: list[str], metric: str, kernel: str, colour: str
-) -> None:
-    """The releases of one kernel, alone and with the source prior."""
-    look: dict[str, Any] = {"color": colour, "markersize": 3.5, "linewidth": 1.1, "elinewidth": 0.7}
-    for suffix, fmt, prior in (("", "-o", ""), (" +source", "--s", ", with source")):
+def _releases(axis: Any, places: Sequence[int], own: list[Record], names: list[str], metric: str) -> None:
+    """Releases alone and with the source prior."""
+    look: dict[str, Any] = {"markersize": 3.5, "linewidth": 1.1, "elinewidth": 0.7}
+    for colour, suffix, fmt, label in ((1, "", "-o", "summary"), (2, " +source", "--s", "summary with source prior")):
         entries = [variant_entry(own, name + suffix, metric) for name in names]
-        _curve(axis, places, entries, fmt=fmt, label=f"{kernel} kernel{prior}", **look)
+        _curve(axis, places, entries, fmt=fmt, label=label, color=_colour(colour), **look)
 
 
 def _level(axis: Any, value: Entry, colour: str, style: str, label: str) -> None:

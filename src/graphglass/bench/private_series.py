@@ -27,7 +27,7 @@ from graphglass.bench.source_models import SourceEncoders
 from graphglass.bench.transfer import DISJOINT, pool_jobs, source_references, target
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
-from graphglass.privacy.joint_features import DEFAULT_KERNEL, KERNELS, MAIN_CHANNELS, JointFeatures
+from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import SHRINKAGE
 from graphglass.privacy.release.simulate import SimulatedSummary, simulate
 from graphglass.privacy.sketch_features import SketchFeatures
@@ -53,7 +53,7 @@ def _channels(*widths: int, views: Sequence[str] = ("graph", "text")) -> tuple[t
 
 
 # tab:dp_modalities and tab:dp_resolution: the paper's kernel with one thing changed.
-_PAPER = JointFeatures.of_kernel("paper")
+_PAPER = JointFeatures()
 DIAGNOSTICS: dict[str, JointFeatures] = {
     "graph": replace(_PAPER, channels=_channels(64, 128, views=["graph"])),
     "text": replace(_PAPER, channels=_channels(64, 128, views=["text"])),
@@ -63,8 +63,8 @@ DIAGNOSTICS: dict[str, JointFeatures] = {
     "all four slices": replace(_PAPER, channels=_channels(64, 128, 256, 512)),
     "M=64": replace(_PAPER, frequencies=64),
     "M=256": replace(_PAPER, frequencies=256),
-    "kappa=1": replace(_PAPER, kappas=(1.0,)),
-    "kappa=16": replace(_PAPER, kappas=(16.0,)),
+    "kappa=1": replace(_PAPER, kappa=1.0),
+    "kappa=16": replace(_PAPER, kappa=16.0),
 }
 
 
@@ -87,7 +87,7 @@ def settings(method: str) -> dict[str, Any]:
         return {"private": {"sketch": SketchFeatures().digest(), **shared}}
     return {
         "private": {
-            "kernels": {name: JointFeatures.of_kernel(name).to_json() for name in KERNELS},
+            "features": _PAPER.to_json(),
             "diagnostics": {name: features.to_json() for name, features in DIAGNOSTICS.items()},
             "references": REFERENCES,
             "shrinkage": SHRINKAGE,
@@ -114,7 +114,7 @@ def _code_cells(plan: Plan, source: str, seed: int, cells: Sequence[Cell]) -> It
         variants = measure(public, references, queries, chosen.anomalous, f"{source}|{cell['dataset']}|{seed}")
         spent = seconds | {"embed": middle - start, "score": time.perf_counter() - middle}
         used = chosen.counts | {"summarised": min(REFERENCES, len(normals))}
-        yield Outcome(cell, variants[f"{DEFAULT_KERNEL} eps=4"], spent, used, chosen.classes, variants)
+        yield Outcome(cell, variants["eps=4"], spent, used, chosen.classes, variants)
 
 
 def _sketch_cells(plan: Plan, source: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
@@ -138,8 +138,8 @@ def measure(
     """Every condition of one target and seed, by name.
 
     ``source-nn`` and ``target-nn`` are mean angles to the five nearest references, with ``cosine`` the mean of 1 - cos.
-    ``KERNEL exact`` is the kernel density itself, ``KERNEL sketch`` the summary without noise, ``KERNEL eps=E`` a
-    release, all of the main number of references; ``n=N`` names another number, ``J=J`` sites, ``+source`` shrinkage.
+    ``exact`` is the kernel density itself, ``no noise`` the summary without noise, ``eps=E`` a release, all of the main
+    number of references; ``n=N`` names another number, ``J=J`` sites, ``+source`` shrinkage; ``source`` is its prior.
     """
     available = len(next(iter(references.values())))
     main = min(REFERENCES, available)
@@ -151,22 +151,20 @@ def measure(
         found[f"{name} cosine"] = evaluate(neighbour_scores(queries, known, names, mean_distance), anomalous)
     for n in others:
         found[f"target-nn n={n}"] = evaluate(neighbour_scores(queries, _first(references, n), names), anomalous)
-    for kernel in KERNELS:
-        features = JointFeatures.of_kernel(kernel)
-        found[f"{kernel} exact"] = evaluate(density_scores(features, queries, _first(references, main)), anomalous)
-        rows = Features.of(features, source, references, queries)
-        found[f"{kernel} source"] = evaluate(-(rows.queries @ rows.prior), anomalous)
-        conditions = [
-            (f"{kernel} sketch", main, math.inf, 1),
-            *((f"{kernel} eps={epsilon:g}", main, epsilon, 1) for epsilon in EPSILONS),
-            *((f"{kernel} n={n} sketch", n, math.inf, 1) for n in others),
-            *((f"{kernel} n={n} eps={EPSILON:g}", n, EPSILON, 1) for n in others),
-            *((f"{kernel} J={sites} eps={EPSILON:g}", main, EPSILON, sites) for sites in SITES),
-        ]
-        for name, n, epsilon, sites in conditions:
-            release = rows.release(n, epsilon, f"{place}|{name}", sites=sites)
-            found[name] = averaged(release.scores(rows.queries), anomalous)
-            found[f"{name} +source"] = averaged(release.with_prior(rows.prior, n).scores(rows.queries), anomalous)
+    found["exact"] = evaluate(density_scores(_PAPER, queries, _first(references, main)), anomalous)
+    rows = Features.of(_PAPER, source, references, queries)
+    found["source"] = evaluate(-(rows.queries @ rows.prior), anomalous)
+    conditions = [
+        ("no noise", main, math.inf, 1),
+        *((f"eps={epsilon:g}", main, epsilon, 1) for epsilon in EPSILONS),
+        *((f"n={n} no noise", n, math.inf, 1) for n in others),
+        *((f"n={n} eps={EPSILON:g}", n, EPSILON, 1) for n in others),
+        *((f"J={sites} eps={EPSILON:g}", main, EPSILON, sites) for sites in SITES),
+    ]
+    for name, n, epsilon, sites in conditions:
+        release = rows.release(n, epsilon, f"{place}|paper {name}", sites=sites)
+        found[name] = averaged(release.scores(rows.queries), anomalous)
+        found[f"{name} +source"] = averaged(release.with_prior(rows.prior, n).scores(rows.queries), anomalous)
     for name, features in DIAGNOSTICS.items():
         rows = Features.of(within_width(features, references), source, references, queries)
         release = rows.release(main, EPSILON, f"{place}|{name}")
@@ -227,7 +225,7 @@ def density_scores(features: JointFeatures, queries: Codes, references: Codes) -
     for name, _ in features.channels:
         left, right = (np.asarray(codes[name], np.float64) for codes in (queries, references))
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T
-        parts += [np.exp(-0.5 * kappa * np.maximum(squares, 0.0)).mean(axis=1) for kappa in features.kappas]
+        parts.append(np.exp(-0.5 * features.kappa * np.maximum(squares, 0.0)).mean(axis=1))
     return -np.mean(parts, axis=0)
 
 

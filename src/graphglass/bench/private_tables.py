@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from graphglass.bench import paper_figures as paper
 from graphglass.bench.metrics import summary
@@ -12,24 +12,23 @@ from graphglass.bench.table_model import Entry, Row, Table, Value
 from graphglass.bench.tables import SHORT, figure_entry, grouped, make_table, means_note, variant_entry
 from graphglass.bench.transfer import DISJOINT
 from graphglass.errors import BenchError
-from graphglass.privacy.joint_features import KERNELS
 
 # The settings of tab:dp_main and of the diagnostics; each of these targets has one source there.
 MAIN = (("mol", "PROTEINS"), ("mol", "DD"), ("protein", "AIDS"), ("mol", "IMDB-BINARY"))
-RELEASES = ("exact", "sketch", "eps=1", "eps=2", "eps=4", "eps=8")
-TITLES = {"exact": "exact KDE", "sketch": "no noise", **{f"eps={e}": f"ε = {e}" for e in (1, 2, 4, 8)}}
+RELEASES = ("exact", "no noise", "eps=1", "eps=2", "eps=4", "eps=8")
+TITLES = {"exact": "exact KDE", "no noise": "no noise", **{f"eps={e}": f"ε = {e}" for e in (1, 2, 4, 8)}}
 Settings = dict[tuple[str, str], list[Record]]
 
 
 def private_tables(results: Results, metric: str = "auroc") -> list[Table]:
-    """The summary, every setting per kernel, the sweep over n, and for AUROC the paper's diagnostics."""
+    """The summary, every setting, the sweep over n, and for AUROC the paper's diagnostics."""
     tables = []
     for method, settings in _by_method(results).items():
         if _of_sketches(settings):
             tables.append(_sketch_table(results, settings, metric))
             continue
         tables.append(_macro_table(results, method, settings, metric))
-        tables += [_settings_table(results, method, settings, kernel, metric) for kernel in KERNELS]
+        tables.append(_settings_table(results, method, settings, metric))
         tables.append(_sizes_table(results, method, settings, metric))
         four = {setting: settings[setting] for setting in MAIN if setting in settings}
         if metric == "auroc" and four:
@@ -73,17 +72,16 @@ def macro(settings: Settings, name: str, metric: str) -> Entry:
 
 
 def _macro_table(results: Results, method: str, settings: Settings, metric: str) -> Table:
-    def row(kernel: str, suffix: str = "") -> list[Entry]:
-        return [macro(settings, f"{kernel} {name}{suffix}", metric) for name in RELEASES]
+    def row(suffix: str = "") -> tuple[Entry, ...]:
+        return tuple(macro(settings, f"{name}{suffix}", metric) for name in RELEASES)
 
     nothing: list[Entry] = [None] * (len(RELEASES) - 1)
     rows = [
         Row("source 5-NN", (macro(settings, "source-nn", metric), *nothing)),
         Row("target 5-NN", (macro(settings, "target-nn", metric), *nothing)),
+        Row("summary", row()),
+        Row("summary with source prior", row(" +source")),
     ]
-    for kernel in KERNELS:
-        rows.append(Row(f"summary, `{kernel}` kernel", tuple(row(kernel))))
-        rows.append(Row(f"summary, `{kernel}` kernel, with source prior", tuple(row(kernel, " +source"))))
     if metric == "auroc" and len(settings) == len(DISJOINT):
         rows.append(Row("target 5-NN, paper", (Value(paper.DISJOINT_MACRO["target-nn"]), *nothing), quoted=True))
         quoted = [Value(v) if (v := paper.DISJOINT_MACRO.get(name)) else None for name in RELEASES]
@@ -106,14 +104,14 @@ def _sketch_table(results: Results, settings: Settings, metric: str, *, only_mea
     return _table(results, metric, None, "public sketch without a model", head, rows)
 
 
-def _settings_table(results: Results, method: str, settings: Settings, kernel: str, metric: str) -> Table:
-    columns = ("source-nn", "target-nn", *(f"{kernel} {name}" for name in RELEASES), f"{kernel} eps=4 +source")
+def _settings_table(results: Results, method: str, settings: Settings, metric: str) -> Table:
+    columns = ("source-nn", "target-nn", *RELEASES, "eps=4 +source")
     rows = []
     for (source, name), own in settings.items():
         n = own[0]["counts"]["summarised"]
         entries = [variant_entry(own, column, metric) for column in columns]
         rows.append(Row(f"{source} → {SHORT.get(name, name)}", (str(n), *entries)))
-        if kernel == "paper" and metric == "auroc":
+        if metric == "auroc":
             published = paper.DISJOINT[(source, name)]
             names = ("source-nn", "target-nn", *RELEASES, "")
             quoted = [figure_entry(published, column) for column in names]
@@ -121,49 +119,43 @@ def _settings_table(results: Results, method: str, settings: Settings, kernel: s
     rows.append(Row("mean", ("", *(macro(settings, column, metric) for column in columns))))
     head = ("source → target", "n", "source 5-NN", "target 5-NN", *(TITLES[name] for name in RELEASES),
             "ε = 4 with source")  # fmt: skip
-    return _table(results, metric, method, f"`{kernel}` kernel (tab:dp_all)", head, rows)
+    return _table(results, metric, method, "every setting (tab:dp_all)", head, rows)
 
 
 def _sizes_table(results: Results, method: str, settings: Settings, metric: str) -> Table:
     """Over the number of references; settings with fewer graphs leave the mean, and the count says so."""
-    columns: list[tuple[str, Callable[[str], str]]] = [("target 5-NN", lambda n: f"target-nn{n}")]
-    for kernel in KERNELS:
-        columns.append((f"`{kernel}`, ε = 4", lambda n, k=kernel: f"{k}{n} eps=4"))  # type: ignore[misc]
-        columns.append((f"`{kernel}`, with source", lambda n, k=kernel: f"{k}{n} eps=4 +source"))  # type: ignore[misc]
     rows = []
     for n in SIZES:
-        part = f" n={n}" if n != REFERENCES else ""
+        part = f"n={n}" if n != REFERENCES else ""
+        names = [f"target-nn {part}", f"{part} eps=4", f"{part} eps=4 +source"]
         have = {
             key: own
             for key, own in settings.items()
-            if own[0]["counts"]["references"] >= n and all(f"target-nn{part}" in r["variants"] for r in own)
+            if own[0]["counts"]["references"] >= n and all(names[0].strip() in r["variants"] for r in own)
         }
         if have:
-            entries = [macro(have, name(part), metric) for _, name in columns]
+            entries = [macro(have, name.strip(), metric) for name in names]
             rows.append(Row(f"n = {n}", (str(len(have)), *entries)))
-    head = ("references", "settings", *(title for title, _ in columns))
+    head = ("references", "settings", "target 5-NN", "summary", "summary with source prior")
     return _table(results, metric, method, "number of references at ε = 4", head, rows)
 
 
 def _modalities_table(results: Results, method: str, settings: Settings) -> Table:
-    others = [kernel for kernel in KERNELS if kernel != "paper"]
-    names = ["graph eps=4", "text eps=4", *(f"{k} eps=4{s}" for k in ("paper", *others) for s in ("", " +source"))]
+    names = ("graph eps=4", "text eps=4", "eps=4", "eps=4 +source")
     rows = []
     for (_, name), own in settings.items():
         rows.append(Row(SHORT.get(name, name), tuple(variant_entry(own, column, "auroc") for column in names)))
         published = paper.MODALITIES[(name,)]
         quoted = [figure_entry(published, column) for column in ("graph", "text", "joint", "joint+source")]
-        rows.append(Row(f"{SHORT.get(name, name)}, paper", (*quoted, *([None] * (2 * len(others)))), quoted=True))
-    own_titles = [title for kernel in others for title in (f"`{kernel}` joint", f"`{kernel}` joint + source")]
-    head = ("target", "graph", "text", "joint", "joint + source", *own_titles)
+        rows.append(Row(f"{SHORT.get(name, name)}, paper", tuple(quoted), quoted=True))
+    head = ("target", "graph", "text", "joint", "joint + source")
     return _table(results, "auroc", method, "modalities at ε = 4 (tab:dp_modalities)", head, rows)
 
 
 def _resolution_table(results: Results, method: str, settings: Settings) -> Table:
     shown = {name: own for (_, name), own in settings.items() if name != "DD"}
     changed = [name for name in DIAGNOSTICS if name not in ("graph", "text")]
-    labels = {"64+128 (main)": "paper eps=4", **{name: f"{name} eps=4" for name in changed}}
-    labels |= {f"`{kernel}` kernel": f"{kernel} eps=4" for kernel in KERNELS if kernel != "paper"}
+    labels = {"64+128 (main)": "eps=4", **{name: f"{name} eps=4" for name in changed}}
     rows = []
     for label, name in labels.items():
         entries = [variant_entry(own, name, "auroc") for own in shown.values()]
@@ -179,28 +171,17 @@ def _resolution_table(results: Results, method: str, settings: Settings) -> Tabl
 
 def _extra_table(results: Results, method: str, settings: Settings) -> Table:
     rows = []
-    for kernel in KERNELS:
-        sites = [f"{kernel} eps=4 +source", *(f"{kernel} J={j} eps=4 +source" for j in SITES)]
-        for (_, name), own in settings.items():
-            quality = [variant_entry(own, f"{kernel} eps=4", metric) for metric in ("auprc", "fpr95")]
-            entries = [*quality, *(variant_entry(own, column, "auroc") for column in sites)]
-            label = f"{SHORT.get(name, name)}, `{kernel}` kernel"
-            rows.append(Row(label, tuple(entries)))
-            if kernel == "paper":
-                published = paper.EXTRA[(name,)]
-                quoted = [figure_entry(published, column) for column in ("auprc", "fpr95", "J=1", "J=2", "J=4")]
-                rows.append(Row(f"{SHORT.get(name, name)}, paper", tuple(quoted), quoted=True))
+    sites = ["eps=4 +source", *(f"J={j} eps=4 +source" for j in SITES)]
+    for (_, name), own in settings.items():
+        quality = [variant_entry(own, "eps=4", metric) for metric in ("auprc", "fpr95")]
+        entries = [*quality, *(variant_entry(own, column, "auroc") for column in sites)]
+        rows.append(Row(SHORT.get(name, name), tuple(entries)))
+        published = paper.EXTRA[(name,)]
+        quoted = [figure_entry(published, column) for column in ("auprc", "fpr95", "J=1", "J=2", "J=4")]
+        rows.append(Row(f"{SHORT.get(name, name)}, paper", tuple(quoted), quoted=True))
     head = ("target", "AUPRC", "FPR95", "J = 1", "J = 2", "J = 4")
     note = "AUPRC and FPR95 of the target alone; AUROC over J sites with the source prior."
-    return _table(
-        results,
-        "auroc",
-        method,
-        "further metrics and sites at ε = 4 (tab:dp_extra)",
-        head,
-        rows,
-        note,
-    )
+    return _table(results, "auroc", method, "further metrics and sites at ε = 4 (tab:dp_extra)", head, rows, note)
 
 
 def _table(

@@ -66,9 +66,6 @@ def release(
     model: Annotated[
         Path | None, typer.Option(help="The paper's release: a model whose encoders never saw the private graphs.")
     ] = None,
-    kernel: Annotated[
-        str | None, typer.Option(help="With --model: paper (default), fine, or wide for several bandwidths at once.")
-    ] = None,
     sharpness: Annotated[
         int | None, typer.Option(help="Power of the pattern kernel, one for all sites to be merged [default: from n]")
     ] = None,
@@ -94,10 +91,8 @@ def release(
     from graphglass.privacy.sketch_features import SketchFeatures
 
     reading.refuse_nodes_beside("--public", public)
-    if kernel is not None and model is None:
-        raise InputError("--kernel chooses a kernel on the codes of a model. Name the model with --model.")
     if sharpness is not None and model is not None:
-        raise InputError("--sharpness is for a release of sketches; with --model choose a --kernel.")
+        raise InputError("--sharpness is for a release of sketches; leave it out with --model.")
     book = Ledger(ledger)
     names = book.datasets() if dataset is None else (dataset,)
     if len(names) != 1:
@@ -123,7 +118,7 @@ def release(
         delta=delta,
         graphs_per_subject=graphs_per_subject,
         model=_model(model),
-        features=kernel if sharpness is None else SketchFeatures(sharpness=sharpness),
+        features=None if sharpness is None else SketchFeatures(sharpness=sharpness),
         source=None if public is None else reading.read(public),
         release_id=release_id,
         output=output,

@@ -17,39 +17,21 @@ _GRID = 2.0**20
 
 
 @lru_cache(maxsize=64)
-def standard_frequencies(
-    seed: int, channel: str, dimension: int, count: int, orthogonal: bool = False
-) -> NDArray[np.float64]:
+def standard_frequencies(seed: int, channel: str, dimension: int, count: int) -> NDArray[np.float64]:
     """Public frequencies of one channel at concentration 1: rows from N(0, I), (count, dimension), read-only.
 
     They are a function of the arguments alone, drawn from a counter-based stream whose bits are stable across NumPy
-    releases. The channel enters the seed, so that no two channels share frequencies. With `orthogonal` the directions
-    within each block of `dimension` rows are orthogonal and the lengths chi-distributed: every row keeps its law, the
-    features stay unbiased, and the kernel approximation has less variance.
+    releases. The channel enters the seed, so that no two channels share frequencies.
     """
     if dimension < 1 or count < 1:
         raise ParameterError("standard_frequencies", "dimension and count", "positive", (dimension, count))
     key = hashlib.sha256(f"graphglass/fourier/1|{seed}|{channel}|{dimension}".encode()).digest()
     stream = np.random.Philox(key=int.from_bytes(key[:16], "big"))
-    blocks = -(-count // dimension) if orthogonal else 0
-    rows = blocks * dimension + count
-    bits = stream.random_raw(rows * dimension).astype(np.uint64) >> np.uint64(11)
-    normal = ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(rows, dimension)
-    if orthogonal:
-        directions = np.concatenate(
-            [_rotation(block) for block in normal[: blocks * dimension].reshape(blocks, dimension, dimension)]
-        )
-        normal = directions[:count] * np.linalg.norm(normal[blocks * dimension :], axis=1, keepdims=True)
+    bits = stream.random_raw(count * dimension).astype(np.uint64) >> np.uint64(11)
+    normal = ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(count, dimension)
     normal = np.rint(normal * _GRID) / _GRID
     normal.flags.writeable = False
     return normal
-
-
-def _rotation(gaussian: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A uniformly distributed orthogonal matrix from a square Gaussian one."""
-    orthogonal, upper = np.linalg.qr(gaussian)
-    # Without the sign of the diagonal the QR convention of the library would decide the distribution.
-    return orthogonal * np.sign(np.diag(upper))
 
 
 def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float64]:

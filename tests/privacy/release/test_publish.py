@@ -42,7 +42,7 @@ def test_main_configuration_and_statement(model, graphs, ledger, tmp_path):
         graphs, model=model, ledger=ledger, dataset="clinic", epsilon=4.0, output=tmp_path / "summary.glass"
     )
     assert summary.features.dimension == 1024
-    assert summary.features.kappas == (4.0,)  # the kernel of the paper
+    assert summary.features.kappa == 4.0  # the kernel of the paper
     assert summary.sites[0].sigma == pytest.approx(0.1351452, abs=1e-6)  # 2 / 16 * 1.0811618
     for word in ("one whole graph", "replacing", "(4, 1e-05)", "delta includes", "mu = 0.92493", "n = 16", "1024",
                  "stand-in/1",
@@ -356,18 +356,6 @@ def test_default_features_follow_the_model():
     rows = np.zeros((1, 64))
     assert default_features({"text:64": rows, "wl": rows}).channels == (("text:64", 64),)
     assert default_features({"b": rows, "a": rows}).channels == (("a", 64), ("b", 64))
-
-
-def test_kernels_cost_the_same_and_are_different_maps(model, graphs, ledger):
-    paper, wide, fine = (go(model, graphs, ledger, epsilon=1.0, features=name) for name in ("paper", "wide", "fine"))
-    assert fine.features.dimension == wide.features.dimension == paper.features.dimension == 1024
-    assert fine.sigma == wide.sigma == paper.sigma
-    assert paper.features.kappas == (4.0,)
-    assert not paper.features.orthogonal
-    assert wide.features.kappas == (64.0, 256.0, 1024.0, 4096.0)
-    assert len({summary.features.digest() for summary in (paper, wide, fine)}) == 3
-    with pytest.raises(ParameterError, match="kernel"):
-        go(model, graphs, ledger, features="narrow")
 
 
 def test_the_chain_is_verified_once(model, graphs, ledger, tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.privacy.joint_features import DEFAULT_KERNEL, MAIN_CHANNELS, JointFeatures
+from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.sketch_features import SketchFeatures
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def local_codes(model: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
 
 def feature_map(
     model: GLASS | None,
-    features: SketchFeatures | JointFeatures | str | None,
+    features: SketchFeatures | JointFeatures | None,
     references: GraphSet,
     epsilon: float,
     delta: float,
@@ -57,19 +57,17 @@ def feature_map(
 ) -> GraphFeatures:
     """The map a release uses; see :func:`graphglass.privacy.release.publish.release`."""
     if model is None:
-        if isinstance(features, str | JointFeatures):
-            raise ParameterError("release", "features", "a sketch, or a kernel beside a model", features)
+        if isinstance(features, JointFeatures):
+            raise ParameterError("release", "features", "a sketch, or a map of codes beside a model", features)
         sketch = features or SketchFeatures.for_budget(len(references), epsilon, delta, graphs_per_subject)
         return GraphFeatures(sketch, None)
     if isinstance(features, SketchFeatures):
         raise ParameterError("release", "features", "a map of codes; the sketch needs no model", features)
-    if not isinstance(features, JointFeatures):
-        features = default_features(local_codes(model, references[0]), features or DEFAULT_KERNEL)
-    return GraphFeatures(features, model)
+    return GraphFeatures(features or default_features(local_codes(model, references[0])), model)
 
 
-def default_features(embeddings: Mapping[str, NDArray[Any]], kernel: str = DEFAULT_KERNEL) -> JointFeatures:
-    """A kernel setting over the model's share of the main channels, or over all its channels if it has none of them."""
+def default_features(embeddings: Mapping[str, NDArray[Any]]) -> JointFeatures:
+    """The paper's map over the model's share of the main channels, or over all its channels if it has none of them."""
     main = tuple(channel for channel in MAIN_CHANNELS if channel[0] in embeddings)
     every = tuple((name, int(rows.shape[1])) for name, rows in sorted(embeddings.items()))
-    return JointFeatures.of_kernel(kernel, main or every)
+    return JointFeatures(main or every)

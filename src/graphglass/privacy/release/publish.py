@@ -40,7 +40,7 @@ def release(
     delta: float = 1e-5,
     graphs_per_subject: int = 1,
     model: GLASS | None = None,
-    features: SketchFeatures | JointFeatures | str | None = None,
+    features: SketchFeatures | JointFeatures | None = None,
     source: GraphSet | None = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -68,10 +68,9 @@ def release(
         The paper's release: a detector whose encoders, the vocabulary of their input columns included, were fixed
         without the private graphs, as it was trained or with public references. Without a model the public sketch is
         released, in which nothing was trained.
-    features : SketchFeatures, JointFeatures or str, optional
-        The public map. Without a model a sketch whose sharpness follows from n and the promise
-        (:meth:`SketchFeatures.for_budget`); with one, also the name of a kernel setting over its channels: ``paper``
-        (default), ``fine`` or ``wide`` (:data:`graphglass.privacy.joint_features.KERNELS`).
+    features : SketchFeatures or JointFeatures, optional
+        The public map. Default: without a model a sketch whose sharpness follows from n and the promise
+        (:meth:`SketchFeatures.for_budget`), with one the paper's map over its channels.
     source : GraphSet, optional
         Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
     release_id : str, optional
