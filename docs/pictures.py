@@ -35,7 +35,7 @@ SHOWN = (
     ("inspector", "molecules", "desktop", "light"),
     ("inspector", "social", "phone", "dark"),
     ("inspector", "logs", "desktop", "dark"),
-    ("report", "proteins", "desktop", "light"),
+    ("report", "logs", "desktop", "light"),
 )
 
 
