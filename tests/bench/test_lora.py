@@ -70,6 +70,11 @@ def test_tuned_scores(tiny: str, mutag: GraphSet) -> None:
     assert not np.allclose(scores, detector.decision_function(graphs[16:30]))
 
 
+def test_the_installed_encoder_goes_by_its_name() -> None:
+    model = _adapted("minilm", LoraSettings(), 0)
+    assert any("lora" in name for name, _ in model.named_parameters())
+
+
 def test_an_encoder_without_layers_is_refused() -> None:
     with pytest.raises(BenchError, match="sentence-transformers loads"):
         _adapted("numeric", LoraSettings(), 0)

@@ -20,6 +20,7 @@ from graphglass.bench.protocols import blind
 from graphglass.bench.records import Cell
 from graphglass.bench.single import built, dataset_jobs
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.embedding.encoders.sentence_model import minilm_folder
 from graphglass.errors import BenchError, MissingExtraError
 from graphglass.graphs import GraphSet
 
@@ -47,7 +48,7 @@ class LoraSettings:
 
 
 def lora_jobs(plan: Plan, encoder: str) -> list[Job]:
-    """One job per dataset and seed; `encoder` is a directory that sentence-transformers loads."""
+    """One job per dataset and seed; `encoder` is ``minilm`` or a directory that sentence-transformers loads."""
     settings = LoraSettings()
 
     def measure(method: str, cell: Cell) -> Outcome:
@@ -103,11 +104,13 @@ def _adapted(encoder: str, settings: LoraSettings, seed: int) -> Any:
     except ImportError as error:
         raise MissingExtraError("The LoRA diagnostic", "bench") from error
     torch.manual_seed(seed)
+    folder = str(minilm_folder()) if encoder == "minilm" else encoder
     try:
-        model = SentenceTransformer(encoder, local_files_only=True, device="cpu")
+        model = SentenceTransformer(folder, local_files_only=True, device="cpu")
     except Exception as error:
         raise BenchError(
-            f"LoRA needs an encoder that sentence-transformers loads from a directory; {encoder!r} is not: {error}"
+            "LoRA needs 'minilm' or a directory with an encoder that sentence-transformers loads; "
+            f"found {encoder!r}: {error}"
         ) from error
     model.add_adapter(
         LoraConfig(r=settings.rank, lora_alpha=settings.alpha, lora_dropout=0.0, target_modules="all-linear")

@@ -233,7 +233,9 @@ def text(
 @app.command()
 @takes("run", SplitRun)
 def lora(
-    encoder: Annotated[str, typer.Option("--encoder", help="A directory that sentence-transformers loads.")],
+    encoder: Annotated[
+        str, typer.Option("--encoder", help="minilm, or a directory with an encoder that sentence-transformers loads.")
+    ] = "minilm",
     *,
     run: SplitRun,
 ) -> None:
