@@ -258,7 +258,9 @@ def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl
 @takes("run", Run)
 def known(
     methods: METHODS = "glass,logistic-wl,svm-wl,logistic-structure,svm-structure",
-    limit: Annotated[int | None, typer.Option("--limit", min=10, help="References and test graphs at most.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=10, help="Largest number of references, and of test graphs.")
+    ] = None,
     *,
     run: Run,
 ) -> None:
@@ -314,7 +316,9 @@ def table(
 @app.command()
 def plot(
     results: RESULTS,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the PNGs; else beside.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the PNGs; default: the results folder.")
+    ] = None,
     metric: METRIC = "auroc",
 ) -> None:
     """Draw one figure per results folder."""

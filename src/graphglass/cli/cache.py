@@ -26,8 +26,8 @@ def info() -> None:
 
 
 @app.command()
-def clear(yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
-    """Remove every kept embedding, parsed dataset and benchmark encoder; they are made again when needed."""
+def clear(yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False) -> None:
+    """Remove all cached embeddings, parsed datasets and benchmark encoders; they are rebuilt when needed."""
     import shutil
 
     from graphglass.embedding.encoders.embedding_cache import EmbeddingCache

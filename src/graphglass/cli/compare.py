@@ -32,7 +32,7 @@ def compare(
     label_column: LABEL_COLUMN = None,
     normal: NORMAL = None,
     alpha: ALPHA = 0.05,
-    top: Annotated[int, typer.Option(min=0, help="Graphs that moved most to list.")] = 10,
+    top: Annotated[int, typer.Option(min=0, help="Number of graphs to list, those that moved most first.")] = 10,
     as_json: JSON = False,
     quiet: QUIET = False,
     *,

@@ -37,12 +37,12 @@ def list_encoders() -> None:
 def check(
     name: Annotated[str, typer.Argument(help="numeric, minilm, a hub name, a directory, or http://host/v1#model.")],
     graphs: Annotated[Path | None, typer.Option(help="Measure on these graphs instead of random ones.")] = None,
-    count: Annotated[int, typer.Option(min=20, help="Graphs to measure on at most.")] = 400,
+    count: Annotated[int, typer.Option(min=20, help="Largest number of graphs to measure on.")] = 400,
     style: Annotated[str, typer.Option(help="digits or levels.")] = "digits",
     *,
     reading: Reading,
 ) -> None:
-    """Load an encoder and measure its rate and how well it reads numbers."""
+    """Load an encoder and measure its speed and how well it represents numbers."""
     from time import perf_counter
 
     from graphglass.embedding.encoders.text_encoder import load_encoder

@@ -31,7 +31,7 @@ QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Report no progress."
 JSON = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 ALPHA = Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")]
 SOURCE_PRIOR = Annotated[
-    bool, typer.Option("--source-prior", help="With --summary: shrink it toward its public source mean.")
+    bool, typer.Option("--source-prior", help="Shrink the private summary toward its public source mean.")
 ]
 
 

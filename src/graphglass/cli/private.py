@@ -27,19 +27,19 @@ budget_app = typer.Typer(no_args_is_help=True, help="The privacy budget of a dat
 app.add_typer(budget_app, name="budget")
 
 EPSILON = Annotated[float, typer.Option(help="Privacy loss; smaller protects more.")]
-DELTA = Annotated[float, typer.Option(help="Probability left to chance; far below 1 / n.")]
+DELTA = Annotated[float, typer.Option(help="Probability that the bound may fail; far below 1 / n.")]
 NEW_OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="New file the summary is written to.")]
-SUBJECT = Annotated[int, typer.Option(min=1, help="The most graphs one protected subject owns.")]
+SUBJECT = Annotated[int, typer.Option(min=1, help="Largest number of graphs that one protected subject owns.")]
 
 
 @budget_app.command("create")
 def create(
-    ledger: Annotated[Path, typer.Argument(help="Ledger file on a local disk; made if absent.")],
+    ledger: Annotated[Path, typer.Argument(help="Ledger file on a local disk; created if absent.")],
     dataset: Annotated[str, typer.Option(help="Name of the dataset the budget is for.")],
     epsilon: EPSILON,
     delta: DELTA = 1e-5,
 ) -> None:
-    """Fix what all releases about a dataset may cost together. It cannot be changed later."""
+    """Set the total budget of all releases of a dataset. It cannot be changed later."""
     from graphglass.privacy.release.ledger import Ledger
 
     book = Ledger(ledger) if ledger.exists() else Ledger.create(ledger)
@@ -47,7 +47,7 @@ def create(
     typer.echo(
         f"{dataset}: epsilon {account.epsilon:g} at delta {account.delta:g} "
         f"(mu^2 {float(account.mu_squared):.6f}) in {ledger}.\n"
-        f"Keep {ledger} and {ledger}.head together, and never restore them from a backup: that would forget releases."
+        f"Keep {ledger} and {ledger}.head together, and never restore them from a backup: it lacks later releases."
     )
 
 
@@ -55,7 +55,7 @@ def create(
 @reads_graphs
 def release(
     references: Annotated[Path, typer.Argument(help="The private normal graphs.")],
-    ledger: Annotated[Path, typer.Option(help="Ledger that pays.")],
+    ledger: Annotated[Path, typer.Option(help="Ledger to charge.")],
     epsilon: EPSILON,
     output: NEW_OUTPUT,
     dataset: Annotated[
@@ -64,7 +64,7 @@ def release(
     delta: DELTA = 1e-5,
     graphs_per_subject: SUBJECT = 1,
     model: Annotated[
-        Path | None, typer.Option(help="The paper's release: a model whose encoders never saw the private graphs.")
+        Path | None, typer.Option(help="The paper's release: a model made without the private graphs.")
     ] = None,
     sharpness: Annotated[
         int | None, typer.Option(help="Power of the pattern kernel, one for all sites to be merged [default: from n]")
@@ -73,11 +73,11 @@ def release(
         Path | None, typer.Option("--public", help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
     ] = None,
     release_id: Annotated[
-        str | None, typer.Option(help="Asking again with the same id returns the stored summary, never new noise.")
+        str | None, typer.Option(help="Id of the release; a repeated id returns the stored summary, without new noise.")
     ] = None,
     disjoint: Annotated[
         bool,
-        typer.Option("--disjoint", help="Declare that graphs equal to those of another dataset are other subjects'."),
+        typer.Option("--disjoint", help="Declare that graphs equal to another dataset's belong to other subjects."),
     ] = False,
     *,
     reading: Reading,
@@ -103,7 +103,7 @@ def release(
         graphs = replace(reading, strict=True).read(references)
     except GraphError as error:
         raise InputError(
-            f"{error} A release publishes the number of references, so that a record left out would show. Decide "
+            f"{error} A release publishes the number of references, so leaving a record out would be visible. Decide "
             "on the records beforehand, repair or remove this one in the file, and release again. Nothing was charged."
         ) from error
     if release_id is None or book.find(release_id) is None:
@@ -239,7 +239,7 @@ def score(
     *,
     reading: Reading,
 ) -> None:
-    """Rank graphs by a summary. A summary of sketches needs no model.
+    """Rank graphs against a summary. A summary of sketches needs no model.
 
     There are no p-values: they would need the private references.
     """
@@ -280,7 +280,7 @@ def sigma(
     delta: DELTA = 1e-5,
     graphs_per_subject: SUBJECT = 1,
 ) -> None:
-    """The noise a release would carry."""
+    """Print the noise that a release would have."""
     from graphglass.privacy.noise_scale import gaussian_sigma, noise_multiplier
 
     noise = gaussian_sigma(epsilon, delta, n, graphs_per_subject)
@@ -296,7 +296,7 @@ def audit(
     delta: DELTA = 1e-5,
     draws: Annotated[
         int | None,
-        typer.Option(help="Releases per neighbour [default: enough to find noise 10% short, up to 500,000]"),
+        typer.Option(help="Releases per neighbour [default: enough to detect noise 10% too small, up to 500,000]"),
     ] = None,
 ) -> None:
     """Attack the noise of this machine and compare what the attack proves with what is promised."""
@@ -309,6 +309,6 @@ def audit(
         f"promised {result.mu_claimed:.4f} ({result.draws} releases per neighbour)"
     )
     if result.draws < result.draws_needed:
-        typer.echo(f"Finding noise that is 10% short takes --draws {result.draws_needed}.")
+        typer.echo(f"Detecting noise that is 10% too small takes --draws {result.draws_needed}.")
     if not result.passed:
         raise typer.Exit(1)

@@ -25,7 +25,7 @@ def prompt(
         Literal["digits", "levels"], typer.Option(help="Numbers as digits, or as levels on public scales.")
     ] = "digits",
     source_domain: Annotated[str | None, typer.Option(help="Where the references came from, in a transfer.")] = None,
-    trusted_normal: Annotated[bool, typer.Option("--trusted-normal", help="They are trusted normals.")] = False,
+    trusted_normal: Annotated[bool, typer.Option("--trusted-normal", help="Mark graphs as trusted normals.")] = False,
     instruction: Annotated[
         Literal["phase-aware", "domain-invariant", "none"], typer.Option(help="The sentence before each query.")
     ] = "phase-aware",
@@ -33,7 +33,7 @@ def prompt(
     *,
     reading: Reading,
 ) -> None:
-    """Print the GraphDP of every graph: exactly what the encoder sees."""
+    """Print the GraphDP of every graph: exactly what an encoder reads."""
     import json
 
     from graphglass.embedding.prompt.graphdp import graphdp

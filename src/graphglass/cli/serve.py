@@ -21,7 +21,7 @@ def serve(
             callback=lambda path: path if path is not None and path.is_file() else existing_model(path),
         ),
     ],
-    host: Annotated[str, typer.Option(help="Address; others than loopback need a token.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address; any address but loopback needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port.")] = 8000,
     token_file: Annotated[Path | None, typer.Option(help="File with the token clients must send.")] = None,
     summary: Annotated[

@@ -19,17 +19,17 @@ app = typer.Typer()
 def watch(
     model: LOCAL_MODEL,
     source: Annotated[
-        str, typer.Option("--input", help="- for standard input, or a directory of .jsonl files that come and grow.")
+        str, typer.Option("--input", help="- for standard input, or a directory with new and growing .jsonl files.")
     ] = "-",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Append results here, not to stdout.")] = None,
     alpha: ALPHA = 0.05,
     alarm: Annotated[
-        float, typer.Option(help="Report drift at this much evidence; by chance at most once in so many streams.")
+        float, typer.Option(help="Evidence needed to report drift; N gives a false alarm in at most 1 of N streams.")
     ] = 100.0,
     from_references: Annotated[
         bool, typer.Option("--from-references", help="Report drift from the references, not only within the stream.")
     ] = False,
-    poll: Annotated[float, typer.Option(min=0.01, help="Seconds between looks at the directory.")] = 1.0,
+    poll: Annotated[float, typer.Option(min=0.01, help="Seconds between checks of the directory.")] = 1.0,
     once: Annotated[bool, typer.Option("--once", help="Score what is in the directory now, then stop.")] = False,
 ) -> None:
     """Score JSON Lines as they arrive: one line with id, score, p_value and flagged per graph.

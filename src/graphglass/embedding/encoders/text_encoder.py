@@ -122,7 +122,7 @@ def load_encoder(name: str, **options: Any) -> TextEncoder:
     except TypeError as error:
         if "unexpected keyword argument" in str(error):
             raise ParameterError(
-                "load_encoder", "options", f"settings that {name!r} knows ({error})", options
+                "load_encoder", "options", f"settings that {name!r} accepts ({error})", options
             ) from error
         raise
 
