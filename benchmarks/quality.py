@@ -29,7 +29,7 @@ from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import blind
 from graphglass.bench.suite import DIRECTIONS, class_split, task_classes
 from graphglass.bench.table_model import filled
-from graphglass.bench.tables import SHORT
+from graphglass.bench.tables import SHORT, tables
 from graphglass.channels.fusion import SHARPNESS
 from graphglass.graphs import GraphSet, canonical_graph_set
 
@@ -249,16 +249,15 @@ def _rows(name: str) -> list[Row]:
 # The page
 
 
-def page() -> None:
-    """Put every table between its marks in docs/quality.md."""
+def page() -> str:
+    """docs/quality.md with every table between its marks."""
     rows = _rows("tasks")
     parts = {
         "reached": reached(rows), "rules": rules(rows), "channels": channels(rows), "datasets": per_dataset(rows),
         "p-values": calibration(rows), "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
-        "planted": planted_table(),
+        "planted": planted_table(), "rivals": rivals(),
     }  # fmt: skip
-    texts = {name: "\n".join(lines) or "Not measured yet." for name, lines in parts.items()}
-    PAGE.write_text(filled(PAGE, texts), encoding="utf-8")
+    return filled(PAGE, {name: "\n".join(lines) or "Not measured yet." for name, lines in parts.items()})
 
 
 def average(rows: list[Row], value: Callable[[Row], float | None], names: Any, direction: str) -> float | None:
@@ -373,6 +372,11 @@ def calibration(rows: list[Row]) -> list[str]:
     return table(["datasets", "held-out normals", *(f"p at most {level:g}" for level in LEVELS)], lines)
 
 
+def rivals() -> list[str]:
+    """The averages of `glass bench suite`, without its title."""
+    return tables("results/suite")[0].render("md").splitlines()[2:]
+
+
 def few_table() -> list[str]:
     rows = _rows("few")
     lines = [[str(n), *four(rows, lambda row, n=n: row["references"].get(str(n)))] for n in SIZES]
@@ -431,7 +435,7 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=list(EVERY))
     options = parser.parse_args()
     if options.what == "page":
-        page()
+        PAGE.write_text(page(), encoding="utf-8")
         return
     measure = {"tasks": tasks, "few": few, "zero-shot": zero_shot, "edges": edges}[options.what]
     measure(Datasets(options.data, keep=4), options.datasets, range(*options.seeds))

@@ -126,9 +126,7 @@ def regimes() -> str:
 def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -> dict[int, float]:
     """The AUROC of every seed of a cell."""
     records = [r for r in Results.open(RESULTS / folder).records(method) if cell.items() <= r["cell"].items()]
-    return {
-        r["cell"]["seed"]: (r["metrics"] if variant is None else r["variants"][variant])["auroc"] for r in records
-    }
+    return {r["cell"]["seed"]: (r["metrics"] if variant is None else r["variants"][variant])["auroc"] for r in records}
 
 
 def page() -> str:

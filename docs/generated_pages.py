@@ -80,9 +80,11 @@ def command_line_page() -> str:
 
 
 def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
+    # What the group itself takes, such as MODEL, comes before the name of the command.
+    taken = "".join(f" {_argument(item)}" for item in group.params if isinstance(item, TyperArgument))
     for name in group.list_commands(None):
         command = group.get_command(None, name)
-        yield f"{path} {name}", command
+        yield f"{path}{taken} {name}", command
         if isinstance(command, TyperGroup):
             yield from _commands(command, f"{path} {name}")
 

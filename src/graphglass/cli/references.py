@@ -31,7 +31,6 @@ def references(
         show(ctx)
 
 
-@app.command("scores")
 @app.command("list")
 def show(ctx: typer.Context) -> None:
     """Print the id and leave-one-out score of every reference, then the ids of the known anomalies."""
