@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graphglass.errors import GlassError, LimitError, SchemaError
+from graphglass.errors import FormatError, GlassError, LimitError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
@@ -90,6 +90,45 @@ def test_lines_may_end_in_a_bare_carriage_return(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_bytes(EDGES.replace("\n", "\r").encode())
     assert read_graphs(path).ids == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("e.csv", "graph_id,source,target\n"),
+        ("e.csv", "graph_id,source,target\r"),
+        ("m.csv", "smiles,name\r\n"),
+        ("m.smi", "C methane\n"),
+        ("m.sdf", "methane\n"),
+        ("g.gml", "graph [\n"),
+    ],
+)
+def test_text_of_another_encoding_is_refused_with_its_line(tmp_path: Path, name: str, start: str) -> None:
+    """With replacement marks, André and Andrè would become one node."""
+    path = tmp_path / name
+    path.write_bytes(f"{start}a,André,Andrè\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=rf"{name} line 2 is not UTF-8 \(byte 0xe9\)\. .*iconv -f LATIN1 -t UTF-8"):
+        read_graphs(path)
+
+
+def test_a_column_of_another_encoding_is_refused_too(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_bytes(b"graph_id,source,target,memo\na,0,1,caf\xe9\n")
+    with pytest.raises(FormatError, match="line 2 is not UTF-8"):
+        read_graphs(tmp_path / "e.csv")
+    (tmp_path / "good.csv").write_text("graph_id,source,target\na,0,1\n")
+    (tmp_path / "n.csv").write_bytes("graph_id,node\na,0\na,1\nAndré,2\n".encode("latin-1"))
+    with pytest.raises(FormatError, match=r"n\.csv line 4 is not UTF-8"):
+        read_graphs(tmp_path / "good.csv", nodes=tmp_path / "n.csv")
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_utf8_is_read_with_and_without_a_byte_order_mark(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "e.csv").write_text(f"{mark}graph_id,source,target\né,André,Andrè\n", encoding="utf-8")
+    graphs = read_graphs(tmp_path / "e.csv")
+    assert graphs.ids == ("é",)
+    assert graphs.node_names.tolist() == ["André", "Andrè"]
+    (tmp_path / "m.csv").write_text(f"{mark}smiles,name\nCC,é\nCO,è\n", encoding="utf-8")
+    assert read_graphs(tmp_path / "m.csv").ids == ("é", "è")
 
 
 def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:

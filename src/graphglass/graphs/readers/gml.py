@@ -11,6 +11,7 @@ from graphglass.errors import FormatError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.documents import DocumentGraph, read_documents
 from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.text_source import utf8_text
 
 _TOKEN = re.compile(r'\s*+(?:#[^\n]*+\s*+)*+(?:(\[)|(\])|"([^"]*)"|([^\s\[\]"]+)|$)')
 _DEEPEST = 64
@@ -26,9 +27,8 @@ def read_gml(path: Path, options: ReadOptions) -> GraphSet:
 
 
 def _parse(name: str, content: bytes) -> list[DocumentGraph]:
-    text = content.decode("utf-8", "replace")
     graphs = []
-    for key, value in _pairs(name, text):
+    for key, value in _pairs(name, utf8_text(content, name)):
         if key == "graph" and isinstance(value, list):
             graphs.append(_graph(value))
     if not graphs:

@@ -21,7 +21,7 @@ from graphglass.graphs.readers.edge_table import EDGE_COLUMNS, NODE_COLUMNS, SPE
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
 from graphglass.graphs.readers.smiles import delimiter, read_smiles_cells, read_smiles_csv, smiles_column
-from graphglass.graphs.readers.text_source import read_bytes, text_lines
+from graphglass.graphs.readers.text_source import read_bytes, text_lines, utf8_text
 from graphglass.wording import listing, setting
 
 
@@ -96,6 +96,7 @@ def _node_table(options: ReadOptions) -> pa.Table | None:
 
 def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     content = read_bytes(path, options.limits)
+    utf8_text(content, path.name)  # Arrow would read a column of other bytes as binary
     labels = {options.edge_label, options.node_label}
     # Ids keep their spelling: "007" is not 7, and "NA" is an id. Labels are read as they are spelled, each by itself:
     # what the others of the column look like must not change what a label means.
@@ -103,10 +104,8 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     ragged: list[Any] = []
 
     def parse(skip: Callable[[Any], str] | None) -> pa.Table:
-        # A handler of rows needs valid text.
-        sound = content if skip is None else content.decode("utf-8", "replace").encode()
         return pa.csv.read_csv(
-            BytesIO(sound),
+            BytesIO(content),
             read_options=pa.csv.ReadOptions(use_threads=skip is None),  # only one thread knows the number of a row
             parse_options=pa.csv.ParseOptions(delimiter=delimiter(path), invalid_row_handler=skip),
             convert_options=pa.csv.ConvertOptions(

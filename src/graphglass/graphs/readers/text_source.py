@@ -72,9 +72,24 @@ def _too_long(path: Path, number: int, limits: Limits) -> LimitError:
 
 
 def text_lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
-    """As :func:`byte_lines`, decoded as UTF-8; bytes that are not UTF-8 become replacement marks."""
+    """As :func:`byte_lines`, decoded as UTF-8."""
     for number, raw in byte_lines(path, limits):
-        yield number, raw.decode("utf-8", "replace")
+        yield number, utf8_text(raw, path.name, number)
+
+
+def utf8_text(raw: bytes, name: str, line: int = 1) -> str:
+    """The text of bytes that begin at a line of a file; others than UTF-8 are refused.
+
+    With a replacement mark in place of such bytes, different ids would become one.
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        line += len(raw[: error.start + 1].splitlines()) - 1
+        raise FormatError(
+            f"{name} line {line} is not UTF-8 (byte 0x{raw[error.start]:02x}). Save the file as UTF-8, or convert it from "
+            "its encoding, such as Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+        ) from error
 
 
 def read_bytes(path: Path, limits: Limits) -> bytes:
