@@ -18,6 +18,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.joining import concatenate
 from graphglass.graphs.own_columns import own_column
 from graphglass.graphs.read import read_graphs
+from graphglass.graphs.readers.parquet import write_parquet
 
 TABLE = "Name,SMILES,zip,label\naspirin,CC(=O)Oc1ccccc1C(=O)O,007,1\nbad,C1CC,7,0\nethanol,CCO,,0\n"
 
@@ -167,6 +168,18 @@ def test_selection_and_joining() -> None:
         one.columns["mass"][0] = 3
     with pytest.raises(GraphError, match=r"columns\['x'\] must have 1 values"):
         canonical_graph_set([1], [], [], columns={"x": [1, 2]})
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_parquet_holds_what_has_no_type_as_text(tmp_path: Path, flat: bool) -> None:
+    rows = [{"id": str(i), "nodes": 1, "big": 10**i, "size": i / 10, "mix": value} for i, value in ((3, "x"), (25, 7))]
+    graphs = read_graphs(rows, keep="all")
+    nodes = tmp_path / "n.parquet" if flat else None
+    write_parquet(graphs, tmp_path / "g.parquet", nodes=nodes)
+    back = read_graphs(tmp_path / "g.parquet", nodes=nodes, keep="all").columns
+    assert {name: values.tolist() for name, values in back.items()} == {
+        "big": ["1000", str(10**25)], "size": [0.3, 2.5], "mix": ["x", "7"],
+    }  # fmt: skip
 
 
 def test_types() -> None:

@@ -8,12 +8,12 @@ from graphglass.cli.app import app
 from graphglass.storage.table_cells import defused
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "+1+1", "-2+3", "-inf", "@SUM(A1)", "\t=1", "\r=1"])
 def test_formulas_are_defused(text):
     assert defused(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["", "a=1", "1-2", "mutag-3", "'quoted"])
+@pytest.mark.parametrize("text", ["", "a=1", "1-2", "mutag-3", "'quoted", "-0.31", "+1", "-2e-5"])
 def test_other_text_stays(text):
     assert defused(text) == text
 

@@ -29,14 +29,20 @@ def write_rows(columns: Mapping[str, Any], path: Path) -> None:
 
 def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
     """Equally long columns as the bytes of a ``.csv``, ``.parquet`` or ``.jsonl`` file."""
+    names = list(columns)
+    cells = [own.tolist() if isinstance(own, np.ndarray) else list(own) for own in columns.values()]
+    if suffix == ".jsonl":
+        rows = (dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True))
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
     import pyarrow as pa
 
-    rows = {name: list(values) for name, values in columns.items()}
+    from graphglass.graphs.own_columns import of_one_type
+
+    cells = [of_one_type(column) for column in cells]
     if suffix == ".csv":
-        rows = {name: [defused(cell) if isinstance(cell, str) else cell for cell in rows[name]] for name in rows}
-    table = pa.table(rows)
-    if suffix == ".jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist()).encode()
+        names = [defused(name) for name in names]
+        cells = [[defused(cell) if isinstance(cell, str) else cell for cell in column] for column in cells]
+    table = pa.table([pa.array(column) for column in cells], names=names)
     # To memory first: Arrow's own errors would name the temporary file.
     buffer = pa.BufferOutputStream()
     if suffix == ".csv":
@@ -61,7 +67,15 @@ def ranking(
     if p_values is not None:
         columns |= {"p_value": p_values, "flagged": p_values <= alpha}
     columns["rank"] = ranks
-    return columns | {name if name not in columns else f"input_{name}": own for name, own in graphs.columns.items()}
+    return columns | {_free_name(name, columns, graphs.columns): own for name, own in graphs.columns.items()}
+
+
+def _free_name(name: str, taken: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """What a column of the user is called in a ranking: ``input_NAME`` if the ranking has a column of its name."""
+    free = name
+    while free in taken or (free != name and free in own):
+        free = f"input_{free}"
+    return free
 
 
 def show_ranking(columns: Mapping[str, Any], output: Path | None, top: int) -> None:

@@ -18,6 +18,7 @@ from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS, NO_ENVIRONM
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import text_code
 from graphglass.graphs.limits import Admission
+from graphglass.graphs.own_columns import of_one_type
 from graphglass.graphs.readers.edge_table import DIRECTED, OWN_COLUMNS
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
@@ -219,7 +220,7 @@ def _graph_table(graphs: GraphSet) -> pa.Table:
         "columns": _free_names(graphs.columns, _LAYOUT),
     }
     for name, place in facts["columns"].items():
-        columns[place] = _own_values(graphs.columns[name])
+        columns[place] = pa.array(of_one_type(graphs.columns[name].tolist()))
     return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(facts).encode()})
 
 
@@ -250,7 +251,7 @@ def edge_tables(graphs: GraphSet) -> tuple[pa.Table, pa.Table]:
             edges[name] = pa.array(numbers[:, i])
     own = _free_names(graphs.columns, nodes)
     for name, place in own.items():
-        nodes[place] = _own_values(graphs.columns[name][node_graph])
+        nodes[place] = pa.array(of_one_type(graphs.columns[name][node_graph].tolist()))
     mark = {DIRECTED: b"true" if graphs.directed else b"false"}
     marks = {OWN_COLUMNS: json.dumps({place: name for name, place in own.items()}).encode()} if own else None
     return pa.table(edges).replace_schema_metadata(mark), pa.table(nodes).replace_schema_metadata(marks)
@@ -267,14 +268,6 @@ def _free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
         found[name] = free
         used.add(free)
     return found
-
-
-def _own_values(values: NDArray[Any]) -> pa.Array:
-    """A caller's column; one that mixes text and numbers becomes text."""
-    items = values.tolist()
-    if len({type(item) for item in items} - {type(None)}) > 1:
-        items = [None if item is None else str(item) for item in items]
-    return pa.array(items)
 
 
 def _label_values(codes: NDArray[np.int64], graphs: GraphSet) -> pa.Array:
