@@ -94,6 +94,13 @@ def test_an_empty_file_is_called_empty(tmp_path, suffix):
         glass("describe", tmp_path / f"g.{suffix}")
 
 
+@pytest.mark.parametrize("header", ["smiles,name", "graph_id,source,target"])
+def test_a_header_without_rows_is_named(tmp_path, header):
+    (tmp_path / "g.csv").write_text(f"{header}\n")
+    with pytest.raises(GraphError, match=r"No graph could be read from .*: the file has a header and no rows"):
+        glass("describe", tmp_path / "g.csv")
+
+
 def test_a_name_that_is_no_file_is_explained(tmp_path):
     (tmp_path / "water.json").write_text("{}")
     with pytest.raises(InputError, match=r"\.json is not read.* ends in \.jsonl"):

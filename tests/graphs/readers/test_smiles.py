@@ -114,6 +114,35 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path, options: dict[str, 
         read_graphs(path, **options)  # type: ignore[arg-type]
 
 
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("smiles,dose,dose\nCC,1,2\n")
+    with pytest.raises(SchemaError, match=r"m\.csv has columns of the same name: dose\. Rename or remove them"):
+        read_graphs(path)
+    path.write_text("smiles,dose,,\nCC,1,,\n")  # a spreadsheet's empty columns
+    assert read_graphs(path, keep=["dose"]).columns["dose"].tolist() == ["1"]
+
+
+def test_a_column_of_exactly_the_name_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("Smiles,smiles,ID,id,Y,y\nN,CC,1,a,10,0\nO,CO,2,b,20,1\n")
+    for name, labels in {"y": [0, 1], "Y": [10, 20]}.items():
+        graphs = read_graphs(path, label_column=name)
+        assert graphs.ids == ("a", "b")
+        assert graphs.sizes.tolist() == [2, 2]
+        assert graphs.labels is not None
+        assert graphs.labels.tolist() == labels
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_a_table_and_inside_of_its_cells(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "m.csv"
+    path.write_bytes(f'smiles,note{end}CC,"line one{end}line two"{end}bad,x{end}CO,y{end}'.encode())
+    result = read_report(path, keep=["note"])
+    assert [note.splitlines() for note in result.graphs.columns["note"]] == [["line one", "line two"], ["y"]]
+    assert [reject.position for reject in result.rejects] == [4]
+
+
 def test_nothing_but_bad_molecules_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "m.smi"
     path.write_text("xx\nyy\n")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -102,9 +104,7 @@ def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOpti
     chosen = {"graph_id": options.graph_column, "source": options.source_column, "target": options.target_column}
     names = table.column_names
     given = [chosen.get(name, name) for name in wanted]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise SchemaError(f"{what} has columns of the same name: {listing(twice)}. Rename or remove them.")
+    refuse_repeated(names, what)
     missing = [name for name in given if name not in names]
     if missing:
         raise SchemaError(
@@ -115,6 +115,13 @@ def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOpti
     free = {name: f"{name} (unnamed)" for name in wanted if name in names and name not in given}
     renamed = table.rename_columns([usual.get(name, free.get(name, name)) for name in names])
     return renamed.replace_schema_metadata(table.schema.metadata)
+
+
+def refuse_repeated(names: Sequence[str], what: str) -> None:
+    """A table needs columns of different names: of two, one would be lost."""
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise SchemaError(f"{what} has columns of the same name: {listing(twice)}. Rename or remove them.")
 
 
 def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecule import MoleculeRow, parse_smiles, read_molecules, sanitised
+from graphglass.graphs.readers.edge_table import refuse_repeated
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.text_source import text_lines
 from graphglass.wording import listing, setting
@@ -38,12 +40,18 @@ def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions
 
 def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
     """A CSV or TSV file with a header line and a SMILES column."""
-    reader = csv.reader((text for _, text in text_lines(path, options.limits)), delimiter=delimiter(path))
+    reader = csv.reader(_ended_lines(path, options), delimiter=delimiter(path))
     try:
         header = [cell.strip() for cell in next(reader, [])]
         return read_smiles_cells(header, ((reader.line_num, row) for row in reader if row), path.name, options)
     except csv.Error as error:
         raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
+
+
+def _ended_lines(path: Path, options: ReadOptions) -> Iterator[str]:
+    """Lines with their ends, since a cell in quotes may hold some; a bare carriage return ends a line too."""
+    for _, text in text_lines(path, options.limits):
+        yield from StringIO(f"{text}\n", newline="")
 
 
 def read_smiles_cells(
@@ -60,6 +68,7 @@ def read_smiles_cells(
             f"{what} has no {wanted}. "
             f"Columns found: {listing(header)}. Name it with {setting('smiles_column', 'NAME')}."
         )
+    refuse_repeated([name for name in header if name], what)  # trailing separators make unnamed columns
     name_at = _place(header, options.id_column, _ID_COLUMNS, what)
     label_at = _place(header, options.label_column, ("label",), what)
     rows = []
@@ -89,12 +98,10 @@ def read_mols(molecules: Iterable[tuple[int, Any]], options: ReadOptions) -> Gra
 
 def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
     """Which column holds SMILES: the wanted one, else the one called smiles, else the only one ending in smiles."""
-    lowered = [cell.lower() for cell in header]
-    if wanted is not None:
-        return lowered.index(wanted.lower()) if wanted.lower() in lowered else None
-    if "smiles" in lowered:
-        return lowered.index("smiles")
-    ending = [place for place, cell in enumerate(lowered) if cell.endswith("smiles")]
+    found = _index(header, "smiles" if wanted is None else wanted)
+    if found is not None or wanted is not None:
+        return found
+    ending = [place for place, cell in enumerate(header) if cell.lower().endswith("smiles")]
     return ending[0] if len(ending) == 1 else None
 
 
@@ -103,9 +110,16 @@ def delimiter(path: Path) -> str:
 
 
 def _place(header: Sequence[str], wanted: str | None, usual: Sequence[str], what: str) -> int | None:
+    names = usual if wanted is None else [wanted]
+    found = [place for name in names if (place := _index(header, name)) is not None]
+    if wanted is not None and not found:
+        raise SchemaError(f"{what} has no column {wanted!r}. Columns found: {listing(header)}.")
+    return found[0] if found else None
+
+
+def _index(header: Sequence[str], name: str) -> int | None:
+    """The place of a column, in any spelling of case if none has exactly this name."""
+    if name in header:
+        return header.index(name)
     lowered = [cell.lower() for cell in header]
-    if wanted is not None:
-        if wanted.lower() not in lowered:
-            raise SchemaError(f"{what} has no column {wanted!r}. Columns found: {listing(header)}.")
-        return lowered.index(wanted.lower())
-    return next((lowered.index(name) for name in usual if name in lowered), None)
+    return lowered.index(name.lower()) if name.lower() in lowered else None

@@ -36,12 +36,16 @@ def read_csv(path: Path, options: ReadOptions) -> GraphSet:
     if not header:
         raise SchemaError(f"{path.name} is empty; a table needs a header line.")
     if options.smiles_column is not None or smiles_column(header, None) is not None:
-        return read_smiles_csv(path, options)
-    if options.graph_column not in header:
+        graphs = read_smiles_csv(path, options)
+    elif options.graph_column not in header:
         raise _no_layout(path.name, header, "graph_id, source, target of an edge table")
-    edges = _csv_table(path, options)
-    with_usual_names(edges, EDGE_COLUMNS, options, f"{path.name}, an edge table,")
-    return read_edge_table(edges, _node_table(options), options, first_row=2)
+    else:
+        edges = _csv_table(path, options)
+        with_usual_names(edges, EDGE_COLUMNS, options, f"{path.name}, an edge table,")
+        graphs = read_edge_table(edges, _node_table(options), options, first_row=2)
+    if not len(graphs) and not options.log.entries:
+        options.log.note("the file has a header and no rows")
+    return graphs
 
 
 def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
