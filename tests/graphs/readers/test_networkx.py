@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import igraph
 import networkx as nx
 import numpy as np
+import pandas
+import pyarrow as pa
 import pytest
 
 from graphglass.errors import GraphError
@@ -48,7 +54,42 @@ def test_chosen_properties() -> None:
     assert one.node_labels is None
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 10**400])
+MOMENTS = [
+    datetime(2020, 1, 2, 3, 4, 5, 123456),
+    datetime(1969, 12, 31, 23, 59, 59, 999999),
+    datetime(2020, 1, 2, 3, tzinfo=timezone(timedelta(hours=5, minutes=30))),
+    date(2020, 1, 2),
+    pandas.Timestamp("2020-01-02T03:04:05.123456789"),
+]
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=str)
+@pytest.mark.parametrize("package", ["networkx", "igraph"])
+def test_times_are_the_seconds_of_edge_tables(package: str, moment: date) -> None:
+    table = pa.table({"graph_id": ["g"], "source": ["a"], "target": ["b"], "when": pa.array([moment])})
+    graph = nx.Graph()
+    graph.add_edge("a", "b", when=moment)
+    result = read_report(graph if package == "networkx" else igraph.Graph.from_networkx(graph))
+    assert result.graphs.edge_attribute_names == ("when",)
+    assert result.graphs.edge_attributes.tolist() == read_graphs(table).edge_attributes.tolist()
+
+
+def test_decimals_are_numbers_and_other_types_are_reported() -> None:
+    graph = nx.Graph()
+    graph.add_edge(0, 1, amount=Decimal("1.5"), open=np.bool_(True), parts={"a": 1}, span=timedelta(1), none=None)
+    result = read_report(graph)
+    assert result.graphs.edge_attribute_names == ("amount", "open")
+    assert result.graphs.edge_attributes.tolist() == [[1.5, 1.0]] * 2
+    assert result.notes == (
+        "edge property 'parts' is of type dict and was not used",
+        "edge property 'span' is of type timedelta and was not used",
+    )
+    graph.add_edge(1, 2, amount={"a": 1})
+    with pytest.raises(GraphError, match="attribute 'amount' must be a number, found {'a': 1}"):
+        read_graphs(graph)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 10**400, Decimal("sNaN"), pandas.NaT])
 def test_bad_values_leave_the_graph_out(bad: float) -> None:
     good, broken = nx.path_graph(2), nx.path_graph(2)
     nx.set_node_attributes(good, 1.0, "q")

@@ -283,7 +283,8 @@ def _numbers(table: pa.Table, owner: str, options: ReadOptions) -> tuple[NDArray
             continue
         column = table[name]
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            column = pc.divide(column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
+            whole = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())  # nanoseconds are cut off
+            column = pc.divide(whole.cast(pa.float64()), 1e6)
         elif not (
             pa.types.is_integer(kind)
             or pa.types.is_floating(kind)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -17,6 +19,7 @@ from graphglass.graphs.readers.record import Record
 from graphglass.graphs.readers.rejects import RejectLog
 
 Properties = Mapping[str, Any]
+_NUMBERS = (Real, Decimal, np.bool_)
 
 
 def property_record(
@@ -84,25 +87,28 @@ def _table(
 ) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
     """Numeric properties as columns, (items, width) with NaN where an item has none; a list makes a column per place.
 
-    Text properties are not attributes and are reported as unused, unless they are among the `wanted` or other items
+    Other properties are not attributes and are reported as unused, unless they are among the `wanted` or other items
     have numbers there: then they are refused.
     """
     columns: dict[str, int] = {}
     rows: list[int] = []
     places: list[int] = []
     values: list[float] = []
-    texts: dict[str, str] = {}
+    others: dict[str, Any] = {}
     for row, item in enumerate(items):
         if not item:
             continue
-        for key, value in _numeric(item, skip, wanted, texts):
+        for key, value in _numeric(item, skip, wanted, others):
             rows.append(row)
             places.append(columns.setdefault(key, len(columns)))
             values.append(value)
-    for key, text in texts.items():
+    for key, value in others.items():
+        text = isinstance(value, str)
         if key in columns:
-            raise GraphError(f"attribute {key!r} must be a number, found the text {text!r:.60}")
-        log.note(f"{owner} property {key!r} is text and was not used; pass --{owner}-label {key} to use it as a label")
+            raise GraphError(f"attribute {key!r} must be a number, found {'the text ' if text else ''}{value!r:.60}")
+        hint = f"; pass --{owner}-label {key} to use it as a label" if text else ""
+        kind = "text" if text else f"of type {type(value).__name__}"
+        log.note(f"{owner} property {key!r} is {kind} and was not used{hint}")
     if not columns:
         return None, ()
     table = np.full((len(items), len(columns)), np.nan)
@@ -111,29 +117,38 @@ def _table(
 
 
 def _numeric(
-    item: Properties, skip: str | None, wanted: Sequence[str] | None, texts: dict[str, str]
+    item: Properties, skip: str | None, wanted: Sequence[str] | None, others: dict[str, Any]
 ) -> Iterator[tuple[str, float]]:
-    """The numbers of one node or edge by column; what is text is noted in `texts`."""
+    """The numbers of one node or edge by column, times as seconds; what is none is noted in `others`."""
     for key, value in item.items():
         if key == skip or (wanted is not None and key not in wanted):
             continue
-        if isinstance(value, Real):
+        if isinstance(value, _NUMBERS):
             yield str(key), _finite(value, key)
+        elif isinstance(value, date):
+            yield str(key), _finite(_seconds(value), key)
         elif isinstance(value, list | tuple | np.ndarray):
             for place, one in enumerate(value):
-                if not isinstance(one, Real):
+                if not isinstance(one, _NUMBERS):
                     raise GraphError(f"attribute {key!r} must hold numbers, found {one!r:.60}")
                 yield f"{key}_{place}", _finite(one, key)
         elif wanted is not None and value is not None:
             raise GraphError(f"attribute {key!r} must be a number, found {value!r:.60}")
-        elif isinstance(value, str):
-            texts.setdefault(str(key), value)
+        elif value is not None:
+            others.setdefault(str(key), value)
 
 
-def _finite(value: Real, key: object) -> float:
+def _seconds(moment: date) -> float:
+    """Seconds since 1970 as edge tables have them, in whole microseconds; without a time zone it is UTC."""
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day)
+    return (moment - datetime(1970, 1, 1, tzinfo=moment.tzinfo and UTC)) // timedelta(microseconds=1) / 1e6
+
+
+def _finite(value: Any, key: object) -> float:
     try:
         number = float(value)
-    except OverflowError:
+    except (OverflowError, ValueError):  # a signalling NaN of a Decimal is a ValueError
         number = np.inf
     if not np.isfinite(number):
         raise GraphError(f"attribute {key!r} is NaN or infinite")
