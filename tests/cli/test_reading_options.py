@@ -126,6 +126,17 @@ def test_repairs_are_told_in_one_line(tmp_path):
     assert glass("describe", path, "--quiet").stderr == ""
 
 
+def test_rules_for_parallel_edges_need_the_name_of_an_attribute(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("graph_id,source,target,amount\na,0,1,2\na,0,1,3\n")
+    for rule in ("max", "=max"):
+        with pytest.raises(InputError, match=f"--merge takes NAME=RULE, such as amount=max; found '{rule}'"):
+            glass("describe", path, "--merge", rule)
+    with pytest.raises(InputError, match=r"no edge attribute 'amout' to merge\. Edge attributes found: amount"):
+        glass("describe", path, "--merge", "amout=max")
+    assert glass("describe", path, "--merge", "amount=max").exit_code == 0
+
+
 @pytest.mark.parametrize("command", [("describe", "g.jsonl"), ("score", "memory://m", "g.jsonl"), ("fit", "g.jsonl")])
 def test_workers_of_a_cluster_take_no_reading_options(tmp_path, command):
     with pytest.raises(InputError, match="--strict is the only option"):

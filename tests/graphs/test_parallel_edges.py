@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.errors import ParameterError
+from graphglass.errors import ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.parallel_edges import merge_rule
@@ -89,6 +89,15 @@ def test_rules_by_name() -> None:
     assert merge_rule("amount", {"amount": "max"}) == "max"
     with pytest.raises(ParameterError, match="sum, mean, min, max"):
         read_graphs([{"nodes": 1}], merge={"amount": "median"})
+
+
+def test_a_rule_for_an_attribute_that_no_edge_has_is_refused() -> None:
+    record = {"nodes": 2, "edges": [{"source": 0, "target": 1, "attributes": {"amount": 3}}]}
+    expected = r"has no edge attribute 'amout' to merge\. Edge attributes found: amount"
+    with pytest.raises(SchemaError, match=expected):
+        read_graphs([record], merge={"amount": "max", "amout": "max"})
+    assert len(read_graphs([record], merge={"amount": "max", "count": "max"})) == 1
+    assert len(read_graphs([{"nodes": 2}], merge={"amount": "max"})) == 1  # no edges, so no attributes either
 
 
 def test_a_given_count_is_summed_and_a_missing_one_is_one() -> None:

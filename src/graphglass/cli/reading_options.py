@@ -18,6 +18,13 @@ def _option(text: str, *names: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel="Reading graphs")
 
 
+def _merge_rule(text: str) -> tuple[str, str]:
+    name, _, rule = text.rpartition("=")
+    if not name:
+        raise InputError(f"--merge takes NAME=RULE, such as amount=max; found {text!r}. Name the edge attribute.")
+    return name, rule
+
+
 @dataclass(frozen=True)
 class Reading:
     """How the graphs of a command are read; see :func:`reads_graphs`."""
@@ -56,8 +63,7 @@ class Reading:
         settings: dict[str, Any] = {
             item.name: getattr(self, item.name) for item in fields(self) if item.name != "all_rejects"
         }
-        rules = [rule.rpartition("=") for rule in self.merge or []]
-        settings["merge"] = {name: rule for name, _, rule in rules} or None
+        settings["merge"] = dict(map(_merge_rule, self.merge or [])) or None
         settings["keep"] = [name.strip() for name in keep.split(",")] if keep and keep != "all" else keep
         settings["label_column"] = label_column
         result = read_report(path, **settings)

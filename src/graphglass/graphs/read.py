@@ -11,7 +11,7 @@ import numpy as np
 
 from graphglass.errors import FormatError, GlassError, GraphError, ParameterError, SchemaError
 from graphglass.graphs.detect import FORMATS, detect_object, detect_path
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.joining import concatenate
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
@@ -164,6 +164,12 @@ def read_report(
     if missing and len(graphs):
         raise SchemaError(
             f"{_shown(source)} has no column {min(missing)!r} to keep. Columns found: {listing([*log.columns])}."
+        )
+    without = [name for name in options.merge or {} if name not in (*graphs.edge_attribute_names, COUNT)]
+    if without and graphs.edge_count:
+        raise SchemaError(
+            f"{_shown(source)} has no edge attribute {without[0]!r} to merge. "
+            f"Edge attributes found: {listing(graphs.edge_attribute_names)}."
         )
     return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
 
