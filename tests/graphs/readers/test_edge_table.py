@@ -187,3 +187,41 @@ def test_na_is_an_id_and_a_label_like_others(tmp_path: Path) -> None:
     graphs = read_graphs(path)
     assert graphs.ids == ("NA", "null")
     assert set(graphs.label_names.values()) == {"NA", "x"}
+
+
+@pytest.mark.parametrize("cell", ["oops", '"1,234.50"'])
+def test_the_cell_that_makes_a_column_text_is_named(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(f"graph_id,source,target,amount,memo\na,0,1,N/A,x\na,1,2,-1.5e3,y\nb,0,1,{cell},z\n")
+    note = read_report(path).notes[0]
+    found = cell.strip('"')
+    assert note == (
+        f"edge property 'amount' is text (row 4 has '{found}', other rows have numbers; correct it) and was not used; "
+        "pass --edge-label amount to use it as a label"
+    )
+    assert "edge property 'memo' is text and was not used; pass --edge-label memo" in read_report(path).notes[1]
+    nodes = tmp_path / "n.csv"
+    nodes.write_text("graph_id,node,charge\nb,0,1\na,0,?\nb,1,!\na,1,2\na,2,3\n")
+    assert "'charge' is text (row 3 has '?'" in read_report(path, nodes=nodes).notes[2]
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "N/A", "null"])
+def test_a_number_that_is_not_available_is_missing(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(f"graph_id,source,target,amount\na,0,1,2.5\nb,0,1,{cell}\n")
+    result = read_report(path)
+    assert result.graphs.edge_attribute_names == ("amount",)
+    assert "has no attribute 'amount'" in result.rejects[0].reason
+    assert len(read_graphs(path, fill=0.0)) == 2
+
+
+def test_an_open_quote_is_suspected_and_its_text_is_shortened(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text('graph_id,source,target\na,0,1\n"b,0,1\n' + "c,0,1\n" * 50)
+    line = read_report(path).summary().splitlines()[1]
+    assert line.startswith("  line 3, 'b,0,1")
+    assert line.endswith("1 columns, the header has 3; the row covers several lines, so a quote may not be closed")
+    assert len(line) < 200
+    with pytest.raises(GraphError, match="a quote may not be closed") as raised:
+        read_graphs(path, strict=True)
+    assert len(str(raised.value)) < 300

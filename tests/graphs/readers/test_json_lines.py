@@ -108,6 +108,9 @@ BAD = [
     ('{"id": "b", "nodes": [{"attributes": [1e300]}]}', "has 1 attribute"),
     ('{"id": "b", "nodes": [{"attributes": ["x"]}]}', "must hold numbers"),
     ('{"id": "b", "nodes": [{"attributes": 3}]}', "must be an object or a list"),
+    ('{"id": 1.5, "nodes": 1}', "the id must be text or a whole number, and not empty, found 1.5"),
+    ('{"id": "", "nodes": 1}', "the id must be .* found ''"),
+    ('{"id": ["x"], "nodes": 1}', r"the id must be .* found \['x'\]"),
     ('{"id": "ok", "nodes": 1}', "the id occurs already at 1"),
     ('{"id": "b", "nodes": 999999999999}', "the limit max_nodes_per_graph"),
     ('{"id": "b", "nodes": 1, "label": [1]}', "class 'label'"),
@@ -207,3 +210,10 @@ def test_a_width_mismatch_shows_a_few_names() -> None:
     assert "most records have 200 attributes (attribute_0, " in reject.reason
     assert "attribute_5, ... (200 in all))" in reject.reason
     assert "attribute_6" not in reject.reason
+
+
+def test_a_record_without_an_id_is_called_by_its_line(tmp_path: Path) -> None:
+    assert read(tmp_path, {"id": None, "nodes": 1}, {"nodes": 1}, {"id": 0, "nodes": 1}).graphs.ids == (
+        "line-1", "line-2", "0",
+    )  # fmt: skip
+    assert read_report([{"id": 1.5, "nodes": 1}, {"nodes": 1}]).graphs.ids == ("graph-1",)

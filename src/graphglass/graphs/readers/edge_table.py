@@ -29,6 +29,8 @@ NODE_COLUMNS = ("graph_id", "node")
 DIRECTED = b"graphglass.directed"  # in the metadata of an edge table
 OWN_COLUMNS = b"graphglass.columns"  # in the metadata of a node table: columns that describe graphs, and their names
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
+MISSING = ("", "NA", "N/A", "null")  # cells of a file that give no number
+_NUMBER = r"^\s*[+-]?(?i:\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|nan)\s*$"
 _WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 _NOT_ATTRIBUTES = {"graph_id", "source", "target", "node", "graph_label"}
 Codes = NDArray[np.int64]
@@ -74,7 +76,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     edges = _take_graph_columns(flat, edges, edge_graph, options)
     if nodes is not None:
         nodes = _take_graph_columns(flat, nodes, node_graph, options)
-    flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, "edge", options)
+    flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, edge_rows, "edge", options)
     for edge in np.flatnonzero(~complete):
         flat.fault(edge_graph[edge], "an edge has no source or no target", edge_rows[edge])
     for edge in np.flatnonzero((places[0] < 0) | (places[1] < 0)):
@@ -89,7 +91,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         for place in _repeats(stored):
             row = order[place]
             flat.fault(node_graph[row], f"node {values[keys[0][row]]} occurs twice in the node table", node_rows[row])
-        _node_columns(flat, nodes.take(pa.array(order)), counts, options)
+        _node_columns(flat, nodes.take(pa.array(order)), node_rows[order], counts, options)
     built = flat.build(options)
     if not stated and built.removed[:, 2].any():
         options.log.note(
@@ -263,18 +265,23 @@ def _take_graph_columns(flat: FlatGraphs, table: pa.Table, graph_of: Codes, opti
     return table
 
 
-def _node_columns(flat: FlatGraphs, nodes: pa.Table, counts: Codes, options: ReadOptions) -> None:
+def _node_columns(flat: FlatGraphs, nodes: pa.Table, rows: Codes, counts: Codes, options: ReadOptions) -> None:
     """Labels, attributes and class labels of a node table whose rows are in the graphs' order."""
     if options.node_label in nodes.column_names:
         flat.node_labels = _label_column(nodes, options.node_label, flat.label_names)
     if "graph_label" in nodes.column_names and counts.all():
         first = nodes["graph_label"].take(pa.array(np.cumsum(counts) - counts))
         flat.labels = flat.labels or first.to_pylist()
-    flat.attributes, flat.attribute_names = _numbers(nodes, "node", options)
+    flat.attributes, flat.attribute_names = _numbers(nodes, rows, "node", options)
 
 
-def _numbers(table: pa.Table, owner: str, options: ReadOptions) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
-    """Numeric columns as (rows, width), NaN where a cell is empty; times become seconds since 1970."""
+def _numbers(
+    table: pa.Table, rows: Codes, owner: str, options: ReadOptions
+) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
+    """Numeric columns as (rows, width), NaN where a cell is empty; times become seconds since 1970.
+
+    `rows` are the numbers that the rows have in the file.
+    """
     wanted = options.attributes if owner == "node" else options.edge_attributes
     label = options.node_label if owner == "node" else options.edge_label
     names, columns = [], []
@@ -292,11 +299,22 @@ def _numbers(table: pa.Table, owner: str, options: ReadOptions) -> tuple[NDArray
             or pa.types.is_decimal(kind)
         ):
             if pa.types.is_string(kind):
-                hint = f"; pass --{owner}-label {name} to use it as a label"
-                options.log.note(f"{owner} property {name!r} is text and was not used{hint}")
+                found = f"is text{_among_numbers(column, rows)} and was not used"
+                options.log.note(f"{owner} property {name!r} {found}; pass --{owner}-label {name} to use it as a label")
             elif not pa.types.is_null(kind):
                 options.log.note(f"{owner} property {name!r} is of type {kind} and was not used")
             continue
         names.append(name)
         columns.append(pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy())
     return (np.stack(columns, axis=1), tuple(names)) if names else (None, ())
+
+
+def _among_numbers(column: pa.ChunkedArray, rows: Codes) -> str:
+    """The first cell that makes a column of numbers one of text, as a remark; nothing if no cell is a number."""
+    number = pc.match_substring_regex(column, _NUMBER)
+    missing = pc.or_kleene(column.is_null(), pc.is_in(column, pa.array(MISSING)))
+    others = np.flatnonzero(~pc.or_kleene(number, missing).to_numpy())
+    if not len(others) or not pc.any(number).as_py():
+        return ""
+    first = others[np.argmin(rows[others])]
+    return f" (row {rows[first]} has {column[int(first)].as_py()!r:.60}, other rows have numbers; correct it)"

@@ -54,8 +54,15 @@ def read_mappings(contents: Iterable[tuple[int, Any]], options: ReadOptions) -> 
 
 
 def record_id(content: Any) -> str | None:
+    """The id of a record; None if it gives none. Scores under another name than the one given would be misread."""
     value = content.get("id") if isinstance(content, Mapping) else None
-    return str(value) if isinstance(value, str | int) else None
+    if value is None:
+        return None
+    if not isinstance(value, str | int) or value == "":
+        raise GraphError(
+            f"the id must be text or a whole number, and not empty, found {value!r:.60}; leave it out or change it"
+        )
+    return str(value)
 
 
 def json_record(content: Any, position: int, name: str, options: ReadOptions) -> Record:

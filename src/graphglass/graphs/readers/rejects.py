@@ -36,7 +36,7 @@ class ReadResult:
     def summary(self, most: int | None = 5) -> str:
         """One paragraph for people: how many were kept and left out, and the first reasons; None gives all."""
         lines = [f"read {counted(len(self.graphs), 'graph')}, left out {len(self.rejects)}"]
-        lines += [f"  {self.unit} {reject.position}, {reject.id!r}: {reject.reason}" for reject in self.rejects[:most]]
+        lines += [f"  {self.unit} {one.position}, {one.id!r:.60}: {one.reason}" for one in self.rejects[:most]]
         if most is not None and len(self.rejects) > most:
             lines.append(f"  and {len(self.rejects) - most} more; --all-rejects (read_report() in Python) lists them")
         return "\n".join(lines)
@@ -53,7 +53,7 @@ class RejectLog:
 
     def add(self, position: int, identifier: str, reason: str) -> None:
         if self.strict:
-            where = f"Graph {identifier!r} at {position}"
+            where = f"Graph {identifier!r:.60} at {position}"
             raise GraphError(f"{where}: {reason}. (Reading is strict, so it stops at the first bad record.)")
         self.entries.append(Reject(position, identifier, reason))
 

@@ -17,7 +17,14 @@ import pyarrow.parquet as pq
 
 from graphglass.errors import FormatError, LimitError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.readers.edge_table import EDGE_COLUMNS, NODE_COLUMNS, SPELLED, read_edge_table, with_usual_names
+from graphglass.graphs.readers.edge_table import (
+    EDGE_COLUMNS,
+    MISSING,
+    NODE_COLUMNS,
+    SPELLED,
+    read_edge_table,
+    with_usual_names,
+)
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
 from graphglass.graphs.readers.smiles import delimiter, read_smiles_cells, read_smiles_csv, smiles_column
@@ -114,7 +121,7 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
             parse_options=pa.csv.ParseOptions(delimiter=delimiter(path), invalid_row_handler=skip),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(text, pa.string()),
-                null_values=["", "NA", "null"],  # null: of numbers
+                null_values=MISSING,  # of numbers
             ),
         )
 
@@ -141,6 +148,7 @@ def _without_graphs_of(ragged: list[Any], table: pa.Table, separator: str, optio
         cells = next(csv.reader([row.text], delimiter=separator), [])
         names.add(cells[place] if place < len(cells) else "?")
         reason = f"{row.actual_columns} columns, the header has {row.expected_columns}"
+        reason += "; the row covers several lines, so a quote may not be closed" if "\n" in row.text.strip() else ""
         options.log.add(row.number, cells[place] if place < len(cells) else "?", reason)
     return table.filter(pc.invert(pc.is_in(table[place], pa.array(sorted(names), pa.string()))))
 
