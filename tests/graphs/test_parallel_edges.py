@@ -91,6 +91,15 @@ def test_rules_by_name() -> None:
         read_graphs([{"nodes": 1}], merge={"amount": "median"})
 
 
+@pytest.mark.parametrize("rule", ["sum", "mean"])
+def test_merged_amounts_stay_finite(rule: str) -> None:
+    merged = canonical_graph_set(
+        [2], [0, 0], [1, 1], edge_attributes=[[1e308], [1e308]], edge_attribute_names=("amount",), directed=True,
+        merge={"amount": rule},
+    )  # fmt: skip
+    assert np.isfinite(merged.edge_attributes).all()
+
+
 def test_a_rule_for_an_attribute_that_no_edge_has_is_refused() -> None:
     record = {"nodes": 2, "edges": [{"source": 0, "target": 1, "attributes": {"amount": 3}}]}
     expected = r"has no edge attribute 'amout' to merge\. Edge attributes found: amount"

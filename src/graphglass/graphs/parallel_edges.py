@@ -24,6 +24,7 @@ from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import COUNT
 
 RULES = ("sum", "mean", "min", "max")
+_LARGEST = np.finfo(np.float64).max
 _SUMMED = {"amount", "amounts", "weight", "weights", "count", "counts"}
 
 
@@ -93,6 +94,7 @@ class Listing:
             at(out, self.places, values)
             return out
         total = np.bincount(self.places, weights=values, minlength=len(self.repeats)).astype(np.float64)
+        total = np.clip(total, -_LARGEST, _LARGEST)  # attributes stay finite
         return total / np.maximum(self.repeats, 1) if rule == "mean" else total
 
     def _both_ends(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

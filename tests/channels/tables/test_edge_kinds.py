@@ -155,3 +155,16 @@ def test_queries_are_brought_into_the_form_of_the_references(fitted: GLASS) -> N
     np.testing.assert_array_equal(plain.decision_function(queries), plain.decision_function(same))
     with pytest.raises(ValueError, match="edge attributes amount"):
         fitted.decision_function(flows(2, 9, amounts=False))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("largest", [1e200, 1e308])
+def test_the_largest_amounts_are_scored_and_explained_without_a_warning(directed: bool, largest: float) -> None:
+    graphs = flows(30, 1, directed=directed)
+    amounts = graphs.edge_attributes.copy()
+    amounts[-10:] = largest
+    huge = replace(graphs, edge_attributes=amounts)
+    for references in (graphs, huge):
+        model = GLASS().fit(references)
+        assert np.isfinite(model.decision_function(huge)).all()
+        assert np.isfinite(model.explain(huge[-1]).score)

@@ -17,6 +17,7 @@ Table = NDArray[np.float64]
 
 COMMON_LABELS = 8  # edge labels whose edges are summarised by themselves
 WIDEST = 16  # attributes that are read; more would outnumber the references
+LARGEST = 1e150  # what attributes are cut off at: sums and squares over a hundred million edges stay finite
 ROOM = 0.1  # least unit of a column, in deviations of the value over the references' edges or nodes
 
 
@@ -85,13 +86,17 @@ def listed_edges(graphs: GraphSet) -> EdgeList | None:
 
 def edge_values(edges: EdgeList) -> Table:
     """Attributes of listed edges as they are and by their signed logarithm, (edges, 2 attributes)."""
-    given = np.asarray(edges.attributes)[:, -WIDEST:]
+    given = _bounded(edges)
     return np.concatenate([given, signed_log(given)], axis=1)
+
+
+def _bounded(edges: EdgeList) -> Table:
+    return np.clip(np.asarray(edges.attributes)[:, -WIDEST:], -LARGEST, LARGEST)
 
 
 def strength_table(graphs: GraphSet, edges: EdgeList) -> Table:
     """Logarithms of what leaves, what enters and what stays of every attribute at every node, (nodes, columns)."""
-    given = np.asarray(edges.attributes)[:, -WIDEST:]
+    given = _bounded(edges)
     columns = []
     for value in given.T:
         out, into = (np.bincount(ends, value, graphs.node_count) for ends in (edges.sources, edges.targets))
