@@ -59,9 +59,7 @@ def record_id(content: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str | int) or value == "":
-        raise GraphError(
-            f"the id must be text or a whole number, and not empty, found {value!r:.60}; leave it out or change it"
-        )
+        raise GraphError(f"the id must be text or a whole number, and not empty, found {value!r:.60}")
     return str(value)
 
 

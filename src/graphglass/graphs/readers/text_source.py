@@ -87,8 +87,8 @@ def utf8_text(raw: bytes, name: str, line: int = 1) -> str:
     except UnicodeDecodeError as error:
         line += len(raw[: error.start + 1].splitlines()) - 1
         raise FormatError(
-            f"{name} line {line} is not UTF-8 (byte 0x{raw[error.start]:02x}). Save the file as UTF-8, or convert it from "
-            "its encoding, such as Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+            f"{name} line {line} is not UTF-8 (byte 0x{raw[error.start]:02x}). Save the file as UTF-8, or convert it "
+            "from its encoding, such as Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW"
         ) from error
 
 
