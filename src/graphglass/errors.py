@@ -22,9 +22,15 @@ GlassError
 Messages say what was expected, what was found and what to do.
 """
 
+from typing import Any
+
 
 class GlassError(Exception):
     """Base of every GraphGlass exception."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers send errors by pickle, which would call a constructor of several arguments with the message alone.
+        return type(self).__new__, (type(self), *self.args)
 
 
 class InputError(GlassError, ValueError):

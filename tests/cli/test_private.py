@@ -208,6 +208,27 @@ def test_source_graphs_become_a_prior(glass, tmp_path):
     assert PrivateSummary.load(tmp_path / "s").prior is not None
 
 
+def test_a_merge_without_a_common_prior_is_reported(glass, tmp_path):
+    for site, source in (("a", ("--public", "public")), ("b", ())):
+        budget(glass, tmp_path / f"{site}.db")
+        glass(*release(tmp_path / f"{site}.db"), *source, "-o", tmp_path / site)
+    merged = glass("merge", tmp_path / "a", tmp_path / "b", "--disjoint", "-o", tmp_path / "merged")
+    assert "the merged summary has none" in merged.stderr
+
+
+def test_a_release_leaves_no_copy_of_the_graphs_in_the_cache(glass, tmp_path, monkeypatch):
+    monkeypatch.setattr(Reading, "read", REAL_READ)
+    monkeypatch.setattr("graphglass.graphs.columnar._WORTHWHILE", 1)
+    monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "T"
+    folder.mkdir()
+    (folder / "T_A.txt").write_text("1,2\n2,1\n3,4\n")
+    (folder / "T_graph_indicator.txt").write_text("1\n1\n2\n2\n2\n")
+    budget(glass, tmp_path / "l.db")
+    glass("release", folder, "--ledger", tmp_path / "l.db", "--epsilon", 1, "-o", tmp_path / "s")
+    assert not list((tmp_path / "cache").rglob("*.npz"))
+
+
 def test_sigma_prints_the_noise_of_the_paper(glass):
     assert "sigma = 0.01689" in glass("sigma", "--epsilon", 4, "--delta", "1e-5", "--n", 128).output
     assert "sigma = 0.2703" in glass("sigma", "--epsilon", 4, "--n", 8).output

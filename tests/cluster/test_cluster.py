@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from graphglass import GLASS, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
 from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
-from graphglass.cluster.part_work import Outcome, Part, input_files
+from graphglass.cluster.part_work import Outcome, Part, input_files, list_parts
 from graphglass.errors import ClusterError, GraphError, InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -249,6 +249,14 @@ def test_parts_and_their_errors(place, tmp_path):
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(InputError, match="is not a part"):
         input_files([tmp_path / "notes.txt"])
+
+
+def test_an_output_folder_that_holds_the_parts_is_refused(place):
+    parts = place / "parts"
+    before = {path: path.read_bytes() for path in parts.iterdir()}
+    with pytest.raises(InputError, match="would replace the part"):
+        list_parts([parts], parts / ".." / "parts")
+    assert {path: path.read_bytes() for path in parts.iterdir()} == before
 
 
 def test_an_unreachable_scheduler_is_a_clear_error(monkeypatch):

@@ -53,6 +53,12 @@ def test_the_second_load_does_not_parse(dataset: Path, monkeypatch: pytest.Monke
     assert read_tu(dataset).content_hashes() == first.content_hashes()
 
 
+def test_only_the_owner_can_read_the_cached_graphs(dataset: Path) -> None:
+    read_tu(dataset)
+    modes = {path.stat().st_mode & 0o777 for path in cache_root().rglob("*.npz")}
+    assert modes == {0o600}
+
+
 def test_a_changed_source_is_parsed_again(dataset: Path) -> None:
     assert read_tu(dataset).edge_count == 2
     (dataset / "T_A.txt").write_text("1,2\n2,1\n3,4\n4,5\n")

@@ -29,6 +29,19 @@ def test_scores_come_from_the_summary_alone(model, summary, normals, tmp_path):
     assert np.allclose(np.sum(list(detector.contributions(normals).values()), axis=0), scores)
 
 
+def test_the_fingerprint_tells_summaries_and_priors_apart(model, normals, queries, tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger.db")
+    ledger.grant("site", epsilon=8, delta=1e-5)
+    made = [
+        release(normals, model=model, ledger=ledger, dataset="site", epsilon=1, source=queries.without_labels())
+        for _ in range(2)
+    ]
+    detectors = [SummaryDetector.of(summary, model, source_prior=prior) for summary in made for prior in (False, True)]
+    assert len({detector.fingerprint for detector in detectors}) == 4
+    detectors[1].save(tmp_path / "saved")
+    assert SummaryDetector.load(tmp_path / "saved").fingerprint == detectors[1].fingerprint
+
+
 def test_saved_detector_holds_no_reference(model, summary, normals, tmp_path):
     detector = SummaryDetector.of(summary, model)
     detector.save(tmp_path / "released")

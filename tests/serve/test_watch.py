@@ -14,7 +14,10 @@ from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
 from graphglass.errors import InputError
 from graphglass.graphs.readers.json_lines import json_records
-from graphglass.serve.line_sources import MOST_AT_ONCE, directory_lines, read_places, stream_lines, write_places
+from graphglass.serve.drift import DriftMartingale
+from graphglass.serve.line_sources import MOST_AT_ONCE, Line, directory_lines, read_places, stream_lines, write_places
+from graphglass.serve.service import Service
+from graphglass.serve.stream_scorer import StreamScorer
 
 
 def _text(records):
@@ -67,6 +70,19 @@ def test_drift_is_reported(model, ring, mutag):
     assert "patterns" in words.partition("of the change: ")[2]  # rings hold patterns that no molecule has
 
 
+def test_drift_is_reported_when_every_graph_comes_alone(model, ring, mutag):
+    """The ids of graphs are places in their batch: all alike here."""
+    alike = mutag[np.flatnonzero(mutag.labels == 1)[40:]].structure_only().without_labels()
+    rng = np.random.default_rng(0)
+    records = list(json_records(alike[rng.permutation(len(alike))]))
+    records += [ring(int(size), f"ring {size}") for size in rng.permutation(range(30, 70))]
+    messages = []
+    scorer = StreamScorer(Service(model), alpha=0.05, drift=DriftMartingale(), complain=messages.append)
+    rows = [scorer.rows([Line("input", i, json.dumps(record).encode())]) for i, record in enumerate(records)]
+    assert all(len(row) == 1 for row in rows)
+    assert any("drift at 'ring " in message and "of the change: " in message for message in messages)
+
+
 def test_a_directory_once(model, ring, tmp_path):
     incoming = tmp_path / "incoming"
     incoming.mkdir()
@@ -102,11 +118,11 @@ def test_a_directory_is_taken_up_where_the_last_run_stopped(model, ring, tmp_pat
 
 def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
     kept = tmp_path / "results.jsonl.places"
-    write_places(kept, tmp_path, {"a.jsonl": (7, 10, 2)})
-    assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2)}
+    write_places(kept, tmp_path, {"a.jsonl": (7, 10, 2, "mark")})
+    assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2, "mark")}
     assert read_places(kept, tmp_path / "other") == {}
-    write_places(kept, tmp_path / "other", {"b.jsonl": (8, 1, 1)})
-    assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2)}
+    write_places(kept, tmp_path / "other", {"b.jsonl": (8, 1, 1, "mark")})
+    assert read_places(kept, tmp_path) == {"a.jsonl": (7, 10, 2, "mark")}
     kept.write_text("[3]")
     with pytest.raises(InputError, match="Delete it to score all again"):
         read_places(kept, tmp_path)
@@ -115,6 +131,17 @@ def test_damaged_places_are_refused_and_another_directory_starts_anew(tmp_path):
 def test_results_do_not_go_where_they_would_be_read(model, tmp_path):
     run = CliRunner().invoke(app, ["watch", str(model), "--input", str(tmp_path), "-o", str(tmp_path / "out.jsonl")])
     assert "another directory" in str(run.exception)
+
+
+@pytest.mark.parametrize("new", [b"7\n8\n9\n10\n", b"7\n8\n", b"4\n5\n"])
+def test_another_file_under_the_number_of_a_deleted_one_is_read_anew(tmp_path, new):
+    """Longer than what was read before, as long, and as long with other content at the end."""
+    path, taken = tmp_path / "a.jsonl", remembering(tmp_path)
+    path.write_bytes(b"1\n2\n")
+    assert taken() == [b"1\n", b"2\n"]
+    path.write_bytes(new)  # into the same file: its number stays
+    assert b"".join(taken()) == new
+    assert taken() == []
 
 
 def test_a_file_that_is_replaced_or_cut_short_is_read_anew(tmp_path):

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from graphglass.baselines.contrast import deviation, info_nce, info_nce_against
 from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
-from graphglass.baselines.layers import mlp, padded_block, pool, size_blocks
+from graphglass.baselines.layers import mlp, padded_block, padded_rows, pool, size_blocks
 from graphglass.baselines.node_inputs import InputSchema
 from graphglass.embedding.network.gin import GIN
 from graphglass.embedding.network.graph_batch import GraphBatch
@@ -44,11 +44,14 @@ def kernel_attention(queries: Tensor, keys: Tensor, values: Tensor, batch: Graph
     is linear in the number of nodes, which that of softmax attention is not.
     """
     queries, keys = 1 + F.elu(queries), 1 + F.elu(keys)
-    width = values.shape[1]
-    outer = (keys[:, :, None] * values[:, None, :]).flatten(1)  # (nodes, width * width)
-    totals = pool(torch.cat([outer, keys], dim=1), batch)[batch.graph_of]
-    joint, mass = totals[:, : width * width].view(-1, width, width), totals[:, width * width :]
-    return (queries[:, None] @ joint)[:, 0] / (queries * mass).sum(dim=1, keepdim=True)
+    read, places = [], []
+    for block in size_blocks(batch.sizes):
+        rows, real = padded_rows(batch, block)
+        shown, asked = keys[rows] * real[..., None], queries[rows]
+        joint, mass = shown.transpose(1, 2) @ values[rows], shown.sum(dim=1)[:, :, None]
+        read.append(((asked @ joint) / (asked @ mass))[real])
+        places.append(rows[real])
+    return torch.cat(read)[torch.argsort(torch.cat(places))]
 
 
 class CrossView(nn.Module):

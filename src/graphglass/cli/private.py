@@ -100,7 +100,7 @@ def release(
         raise InputError(f"{ledger} has budgets for {len(names)} datasets ({found}). Name one with --dataset.")
     account = names[0]
     try:
-        graphs = replace(reading, strict=True).read(references)
+        graphs = replace(reading, strict=True).read(references, cache=False)  # no copy of private graphs stays behind
     except GraphError as error:
         raise InputError(
             f"{error} A release publishes the number of references, so leaving a record out would be visible. Decide "
@@ -267,9 +267,12 @@ def merge(
     from graphglass.privacy.release.publish import refuse_output
 
     refuse_output(output)
-    merged = merge_summaries([_load(path) for path in summaries], disjoint=disjoint)
+    sites = [_load(path) for path in summaries]
+    merged = merge_summaries(sites, disjoint=disjoint)
     merged.save(output)
     typer.echo(merged.statement)
+    if merged.prior is None and any(site.prior is not None for site in sites):
+        typer.echo("The sites have different priors, so the merged summary has none.", err=True)
     typer.echo(f"Wrote {output}: {counted(merged.references, 'graph')}, noise {merged.sigma:.4g} per score.")
 
 

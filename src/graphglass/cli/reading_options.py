@@ -47,7 +47,9 @@ class Reading:
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
     all_rejects: Annotated[bool, _option("List every skipped record, not the first five.", "--all-rejects")] = False
 
-    def read(self, path: Path, *, keep: str | None = None, label_column: str | None = None) -> "GraphSet":
+    def read(
+        self, path: Path, *, keep: str | None = None, label_column: str | None = None, cache: bool = True
+    ) -> "GraphSet":
         """Read graphs and print to standard error what was skipped and what was repaired.
 
         Parameters
@@ -57,6 +59,8 @@ class Reading:
             Columns to carry along, separated by commas, or ``all``.
         label_column : str, optional
             The column with the class of a graph.
+        cache : bool
+            Keep the parsed graphs of a large dataset for the next run.
         """
         from graphglass.graphs.read import read_report
 
@@ -65,7 +69,7 @@ class Reading:
         }
         settings["merge"] = dict(map(_merge_rule, self.merge or [])) or None
         settings["keep"] = [name.strip() for name in keep.split(",")] if keep and keep != "all" else keep
-        settings["label_column"] = label_column
+        settings |= {"label_column": label_column, "cache": cache}
         result = read_report(path, **settings)
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):

@@ -66,14 +66,18 @@ def input_files(sources: Sequence[str | Path]) -> list[str]:
 
 
 def list_parts(sources: Sequence[str | Path], output: Path) -> list[Part]:
-    """Pair every input with ``output/NAME.parquet``; two inputs of one name are refused."""
+    """Pair every input with ``output/NAME.parquet``; two inputs of one name, or an input as output, are refused."""
     parts: dict[str, Part] = {}
-    for source in input_files(sources):
+    inputs = input_files(sources)
+    read = {Path(source).resolve(): source for source in inputs}
+    for source in inputs:
         name = Path(source).name
         stem = next(name.removesuffix(suffix) for suffix in reversed(SUFFIXES) if name.endswith(suffix))
         if stem in parts:
             raise InputError(f"{source} and {parts[stem].source} would write to one file. Rename one of them.")
-        parts[stem] = Part(str(Path(source).absolute()), str((output / f"{stem}.parquet").absolute()))
+        if (target := output / f"{stem}.parquet").resolve() in read:
+            raise InputError(f"The result of {source} would replace the part {target}. Choose another output folder.")
+        parts[stem] = Part(str(Path(source).absolute()), str(target.absolute()))
     return list(parts.values())
 
 

@@ -74,7 +74,8 @@ def store_entry(graphs: GraphSet, entry: Path) -> None:
     columns = {name: value for name, value in found.items() if value is not None}
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(entry) as temporary, temporary.open("wb") as file:
+        # The graphs may come from a file that only its owner can read.
+        with replacing(entry, owner_only=True) as temporary, temporary.open("wb") as file:
             np.savez(file, names=np.array(json.dumps(names)), **columns)
     except OSError as error:
         logger.info("the parsed graphs could not be cached in %s: %s", entry, error)

@@ -91,10 +91,9 @@ class SummaryDetector:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies what decides a score besides the query: the encoders, or the released sum of sketches."""
-        if self.embedder is not None:
-            return self.embedder.fingerprint
-        return hashlib.sha256(self.summary.to_bytes()).hexdigest()
+        """Identifies what decides a score besides the query: the summary, the prior and the encoders."""
+        encoders = "" if self.embedder is None else self.embedder.fingerprint
+        return hashlib.sha256(self.summary.to_bytes() + f"|{self.source_prior}|{encoders}".encode()).hexdigest()
 
     def check(self, graphs: GraphSet) -> None:
         """Refuse graphs that the encoders cannot read; the sketch reads any."""

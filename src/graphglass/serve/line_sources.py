@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import queue
@@ -17,6 +18,7 @@ from graphglass.errors import InputError
 from graphglass.storage.atomic import write_whole
 
 MOST_AT_ONCE = 256
+MARKED = 1024  # bytes before a place that must still be there for a file to count as the same
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,16 @@ def _whole(content: bytes) -> bool:
     return True
 
 
-Places = dict[str, tuple[int, int, int]]  # file -> (its number on the disk, bytes read, lines read)
+# file -> (its number on the disk, bytes read, lines read, a mark of the last bytes read). Disks reuse the number of a
+# deleted file at once, so only the mark tells a new file from one that grew.
+Places = dict[str, tuple[int, int, int, str]]
 
 
 def read_places(path: Path, directory: Path) -> Places:
     """How far the files of a directory were read by the run that wrote ``path``; nothing without it."""
     try:
         files = json.loads(path.read_bytes()).get(str(directory.resolve()), {})
-        return {name: (int(file), int(place), int(line)) for name, (file, place, line) in files.items()}
+        return {name: (int(file), int(at), int(line), str(mark)) for name, (file, at, line, mark) in files.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -130,12 +134,12 @@ def directory_lines(
     cannot be read is reported once.
     """
     places = {} if places is None else places
-    sizes: dict[str, int] = {}
+    seen: dict[str, tuple[int, int]] = {}
     unreadable: set[str] = set()
     while True:
         for path in sorted(directory.glob("*.jsonl")):
             try:
-                yield from _new_lines(path, places, sizes, whole=once, longest=longest)
+                yield from _new_lines(path, places, seen, whole=once, longest=longest)
                 unreadable.discard(path.name)
             except FileNotFoundError:
                 continue  # the file went away between being listed and being read
@@ -148,31 +152,40 @@ def directory_lines(
         time.sleep(poll)  # also after lines were found: a file is at rest only if there was time to write
 
 
-def _new_lines(path: Path, places: Places, sizes: dict[str, int], *, whole: bool, longest: int) -> Iterator[list[Line]]:
+def _new_lines(
+    path: Path, places: Places, seen: dict[str, tuple[int, int]], *, whole: bool, longest: int
+) -> Iterator[list[Line]]:
     status = path.stat()
     size, file_number = status.st_size, status.st_ino
-    rested = whole or sizes.get(path.name) == size
-    sizes[path.name] = size
-    known, place, number = places.get(path.name, (file_number, 0, 0))
-    if known != file_number or size < place:
-        place, number = 0, 0
-        places[path.name] = file_number, 0, 0
-    if size <= place:
+    unchanged = seen.get(path.name) == (size, status.st_mtime_ns)
+    seen[path.name] = size, status.st_mtime_ns
+    known, place, number, mark = places.get(path.name, (file_number, 0, 0, ""))
+    if unchanged and size == place:
         return
     with path.open("rb") as file:
+        if known != file_number or size < place or (place and _mark(file, place) != mark):
+            place, number = 0, 0
         file.seek(place)
         lines: list[Line] = []
         while True:
             content, taken, ended = _next_line(file, longest)
             # Past the size that was seen to rest, a writer is in the middle of a line.
-            if not content or (not ended and not (rested and place + taken == size and _whole(content))):
+            if not content or (not ended and not ((whole or unchanged) and place + taken == size and _whole(content))):
                 break
             place, number = place + taken, number + 1
             lines.append(Line(path.name, number, content))
             if len(lines) == MOST_AT_ONCE:
-                places[path.name] = file_number, place, number
+                places[path.name] = file_number, place, number, _mark(file, place)
                 yield lines
                 lines = []
-        places[path.name] = file_number, place, number
+                file.seek(place)
+        places[path.name] = file_number, place, number, _mark(file, place)
         if lines:
             yield lines
+
+
+def _mark(file: BinaryIO, place: int) -> str:
+    """A digest of the last bytes before a place."""
+    first = max(0, place - MARKED)
+    file.seek(first)
+    return hashlib.sha256(file.read(place - first)).hexdigest()[:16]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NoReturn
 
@@ -76,7 +77,8 @@ class StreamScorer:
         flagged = None if p_value is None else p_value <= self.alpha
         self.scored += 1
         self.flagged += bool(flagged)
-        self._recent.append(graph if graph.node_count <= LARGEST else None)
+        # Ids are places within a batch; kept graphs of several batches are compared together.
+        self._recent.append(replace(graph, ids=(str(self.scored),)) if graph.node_count <= LARGEST else None)
         if alarm := self.drift.take(score):
             threshold = self.drift.threshold
             self.complain(
