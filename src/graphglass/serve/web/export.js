@@ -2,8 +2,8 @@
 
 const NAMES = ["rank", "id", "score", "p_value", "flagged", "marked", "nodes", "edges"];
 
-// A spreadsheet would run text that starts like this as a formula.
-const defused = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+// A spreadsheet would run text that starts like this as a formula; -5 is a number and stays.
+const defused = (text) => (/^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text);
 
 function cell(value) {
   if (value === null || value === undefined) return "";
