@@ -9,6 +9,9 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
 from graphglass.graphs.graph_set import GraphSet
@@ -47,11 +50,22 @@ def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs) -> ProfiledGrap
     return replace(added, graphs=replace(added.graphs, ids=ids))
 
 
+def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
+    """Place of the one of the others that a graph equals, labels and attributes included; -1 for none. (graphs,)
+
+    Of several that are equal it is the one with the graph's id, or else the first.
+    """
+    keys = [*zip(others.content_hashes(), others.ids, strict=True)]
+    named = {key: place for place, key in enumerate(keys)}
+    first = {digest: place for place, (digest, _) in reversed([*enumerate(keys)])}
+    pairs = zip(graphs.content_hashes(), graphs.ids, strict=True)
+    return np.array([named.get(pair, first.get(pair[0], -1)) for pair in pairs], dtype=np.int64)
+
+
 def equal_graphs(graphs: GraphSet, others: GraphSet) -> list[tuple[str, str]]:
-    """Ids of graphs that equal one of the others, labels and attributes included, with the other's id."""
-    known = dict(zip(others.content_hashes(), others.ids, strict=True))
-    pairs = zip(graphs.ids, graphs.content_hashes(), strict=True)
-    return [(identifier, known[digest]) for identifier, digest in pairs if digest in known]
+    """Ids of graphs that equal one of the others, with the other's id."""
+    pairs = zip(graphs.ids, equal_places(graphs, others), strict=True)
+    return [(identifier, others.ids[place]) for identifier, place in pairs if place >= 0]
 
 
 def union(domains: Mapping[str, Any]) -> GraphSet:
