@@ -2,8 +2,13 @@
 
 import json
 import os
+import shutil
+import threading
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,6 +17,8 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, write_json_lines
 from graphglass.cli.app import app
+from graphglass.cli.reading_options import Reading
+from graphglass.cli.references import add
 from graphglass.errors import InputError
 
 
@@ -104,6 +111,30 @@ def test_score_refuses_a_place_it_cannot_write_before_any_work(place, tmp_path, 
         assert trouble in str(result.exception)
 
 
+@pytest.mark.parametrize("command", ["score", "describe"])
+def test_an_input_is_not_replaced_by_the_result(place, tmp_path, command):
+    shutil.copy(place / "queries.jsonl", tmp_path)
+    path, link = tmp_path / "queries.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    before = path.read_bytes()
+    model = (place / "model",) if command == "score" else ()
+    for output in (path, link):
+        fails(f"{output} is an input", command, *model, path, "-o", output)
+    if model:
+        shutil.copy(path, tmp_path / "page.html")
+        fails(
+            "page.html is an input",
+            command,
+            *model,
+            path,
+            "--references",
+            tmp_path / "page.html",
+            "--report",
+            tmp_path / "page.html",
+        )
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("option", ["-o", "--report"])
 def test_a_failed_write_names_the_file_asked_for(place, tmp_path, monkeypatch, option):
     move = os.replace
@@ -159,8 +190,6 @@ def test_names_are_printed_as_they_are(place, normals, queries, tmp_path):
 
 
 def test_references_list_add_remove_replace(place, queries, tmp_path):
-    import shutil
-
     model = tmp_path / "model"
     shutil.copytree(place / "model", model)
     write_json_lines(queries[:2], tmp_path / "two.jsonl")
@@ -173,6 +202,31 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
     assert len(glass("references", model, "list").output.splitlines()) == 40
     assert glass("references", model, "replace", tmp_path / "two.jsonl").exit_code == 0
     assert len(glass("references", model, "list").output.splitlines()) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems can lock a directory")
+def test_two_changes_at_once_are_both_kept(place, queries, tmp_path, monkeypatch):
+    model = tmp_path / "model"
+    shutil.copytree(place / "model", model)
+    for i in (0, 1):
+        write_json_lines(queries[i], tmp_path / f"{i}.jsonl")
+    load, both, threads = GLASS.load, threading.Barrier(2, timeout=0.5), []
+
+    def load_together(path):
+        loaded = load(path)
+        with suppress(threading.BrokenBarrierError):  # one change waits for the other, which then waits here in vain
+            both.wait()
+        return loaded
+
+    monkeypatch.setattr(GLASS, "load", load_together)
+    for i in (0, 1):
+        # Not through a runner: it exchanges standard output, which the two share.
+        change = partial(add.__wrapped__, SimpleNamespace(obj=model), tmp_path / f"{i}.jsonl", reading=Reading())
+        threads.append(threading.Thread(target=change))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    assert set(queries.ids[:2]) <= set(load(model).references_.graphs.ids)
 
 
 def test_known_anomalies(place, queries, tmp_path):
@@ -203,8 +257,6 @@ def test_info(place, tmp_path):
 
 
 def test_fit_replaces_a_model_only_by_force(place, tmp_path):
-    import shutil
-
     model = tmp_path / "model"
     shutil.copytree(place / "model", model)
     before = (model / "manifest.json").read_bytes()
@@ -237,6 +289,9 @@ def test_bad_input_says_what_to_do(place, tmp_path):
     fails("is not a model", "fit", place / "normals.jsonl", "-o", place)
     fails("does not exist", "fit", place / "normals.jsonl", "-o", tmp_path / "no" / "where")
     fails("does not exist", "score", place / "model", tmp_path / "absent.jsonl")
+    fails("is a URL", "fit", place / "normals.jsonl", "-o", "memory://m")
+    fails("is a URL", "references", "s3://bucket/m", "list")
+    fails("is a URL", "references", "s3://bucket/m", "add", place / "queries.jsonl")
     (tmp_path / "one.jsonl").write_text('{"id": "a", "nodes": [{"id": 0}], "edges": []}\n')
     fails("at least 2 normal graphs", "fit", tmp_path / "one.jsonl", "-o", tmp_path / "m")
     assert not (tmp_path / "m").exists()

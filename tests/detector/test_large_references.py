@@ -124,6 +124,11 @@ def test_known_anomalies_work_beside_a_large_set(many, mutag, queries, bounds, t
     assert np.allclose(np.sum(list(parts.values()), axis=0), one)
     large.save(tmp_path / "model")
     assert np.array_equal(GLASS.load(tmp_path / "model").decision_function(queries), one)
+    write_json_lines(queries[-1], tmp_path / "one.jsonl")
+    added = CliRunner().invoke(
+        app, ["references", str(tmp_path / "model"), "add", str(tmp_path / "one.jsonl"), "--anomalous"]
+    )
+    assert "now has 100 references and 6 known anomalies." in added.output
     assert large.remove_anomalies(known.ids).anomalies_ is None
 
 

@@ -77,7 +77,7 @@ def score(
     reading.refuse_nodes_beside("--references", references)
     for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
         if written is not None:
-            refuse_unless_writable(written, suffixes)
+            refuse_unless_writable(written, suffixes, inputs=(path, references, summary, reading.nodes))
     detector = GLASS.load(model)
     detector.verbose = not quiet
     if references is not None:
