@@ -13,7 +13,7 @@ from graphglass.detector.left_out import left_out_scores
 from graphglass.detector.plots import plot_map, plot_scores
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.score_table import ScoreTable, html_table
-from graphglass.errors import InputError
+from graphglass.errors import InputError, ParameterError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class EstimatorMethods:
             Graphs with a p-value of at most this are flagged.
         """
         self._fitted("references_")
+        if not 0 <= alpha <= 1:
+            raise ParameterError("GLASS.score_table", "alpha", "between 0 and 1", alpha)
         queries = graph_set(graphs)
         scores = self.decision_function(queries)
         p_values = conformal_p_values(scores, self.decision_scores_)

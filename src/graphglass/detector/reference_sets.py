@@ -31,22 +31,22 @@ def graph_set(graphs: Any) -> GraphSet:
     )
 
 
-def new_ids(ids: Sequence[str], taken: set[str]) -> tuple[str, ...]:
-    """Ids for further references: names that a reader made up count on where they clash, given names must be new."""
+def new_ids(ids: Sequence[str], taken: set[str], kind: str) -> tuple[str, ...]:
+    """Ids for further graphs: names that a reader made up count on where they clash, given names must be new."""
     fresh = []
     for name in ids:
         made_up = re.fullmatch(r"(line|graph|row)-\d+", name)
         if name in taken and not made_up:
-            raise GraphError(f"Reference id {name!r} is taken already. Give the new graph another id.")
+            raise GraphError(f"{kind.capitalize()} id {name!r} is taken already. Give the new graph another id.")
         others = (f"{name}.{number}" for number in itertools.count(2))
         fresh.append(name if name not in taken else next(other for other in others if other not in taken))
         taken.add(fresh[-1])
     return tuple(fresh)
 
 
-def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs) -> ProfiledGraphs:
-    """Graphs with ids that none of those present has; see :func:`new_ids`."""
-    ids = new_ids(added.graphs.ids, set(present.graphs.ids))
+def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs, kind: str) -> ProfiledGraphs:
+    """Graphs with ids that none of those present has, which are of this kind; see :func:`new_ids`."""
+    ids = new_ids(added.graphs.ids, set(present.graphs.ids), kind)
     return replace(added, graphs=replace(added.graphs, ids=ids))
 
 
