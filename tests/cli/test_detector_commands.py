@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +22,7 @@ from graphglass.cli.app import app
 from graphglass.cli.reading_options import Reading
 from graphglass.cli.references import add
 from graphglass.errors import InputError
+from graphglass.graphs.joining import concatenate
 
 
 def glass(*arguments):
@@ -245,6 +248,44 @@ def test_known_anomalies(place, queries, tmp_path):
     expected = GLASS.load(model).decision_function(queries[2:])
     assert not np.allclose(expected, GLASS.load(place / "model").decision_function(queries[2:]))
     fails("No known anomaly has the id 'nobody'", "references", model, "remove", "--anomalous", "nobody")
+
+
+def test_strict_refuses_a_known_anomaly_that_is_a_reference(place, normals, queries, tmp_path):
+    write_json_lines(concatenate([normals[:1], queries[:1].without_labels()]), tmp_path / "known.jsonl")
+    command = ("fit", place / "normals.jsonl", "--anomalies", tmp_path / "known.jsonl", "-o", tmp_path / "model", "-q")
+    fails("1 known anomalies equal a normal reference", *command, "--strict")
+    assert not (tmp_path / "model").exists()
+    with pytest.warns(UserWarning, match="Skipped 1 known anomalies"):
+        assert "and 1 known anomaly" in glass(*command).output
+
+
+def test_fit_refuses_what_the_preset_lacks(place, tmp_path):
+    fails("--resume continues", "fit", place / "normals.jsonl", "-o", tmp_path / "m", "--resume")
+    paper = ("--preset", "paper", "--anomalies", place / "queries.jsonl")
+    fails("--anomalies needs the default preset", "fit", place / "normals.jsonl", "-o", tmp_path / "m", *paper)
+
+
+def test_a_full_device_is_one_line(place):
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no device that is always full")
+    for command in (("score", place / "model", place / "queries.jsonl", "-q"), ("references", place / "model")):
+        with Path("/dev/full").open("w") as full:
+            arguments = [sys.executable, "-m", "graphglass.cli", *map(str, command)]
+            ended = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert ended.returncode == 2
+        assert ended.stderr.splitlines()[-1] == "glass: No space left on device"
+        assert "Traceback" not in ended.stderr
+
+
+def test_demo_refuses_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(GLASS, "fit", lambda *_: pytest.fail("worked first"))
+    fails("--seeds", "demo", "-o", tmp_path, "--seeds", 0)
+    (tmp_path / "file").write_text("")
+    fails("cannot be made", "demo", "-o", tmp_path / "file" / "folder")
+
+
+def test_watch_refuses_an_alarm_that_always_sounds(place):
+    fails("--alarm must be above 1", "watch", place / "model", "--alarm", 0)
 
 
 def test_info(place, tmp_path):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
+from graphglass.cli.labels import anomalous
 from graphglass.detector.left_out import left_out_scores
 from graphglass.detector.reference_sets import equal_places
 
@@ -113,6 +114,30 @@ def test_wrong_names_are_refused(place, arguments, message):
     result = CliRunner().invoke(app, ["score", str(place / "model"), str(place / "all.csv"), *given])
     assert result.exit_code != 0
     assert message in f"{result.exception}"
+
+
+def test_a_blank_class_is_counted(place):
+    text = (place / "all.csv").read_text()
+    (place / "blank.csv").write_text(text.replace(",chain", ",", 1))
+    arguments = ("--label-column", "kind", "--normal", "chain", "-q")
+    result = CliRunner().invoke(app, ["score", str(place / "model"), str(place / "blank.csv"), *arguments])
+    assert "--label-column kind must give every graph" in str(result.exception)
+    assert "1 of 26 graphs have no class label." in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("classes", "normal", "expected"),
+    [
+        ([9007199254740993, 9007199254740992], "9007199254740993", [False, True]),
+        ([1, 0], "1.0", [False, True]),
+        ([1, 0], "false", [True, False]),  # as JSON's true and false are read
+        ([1, 0], "True", [False, True]),
+        (["true", "other"], "true", [False, True]),
+    ],
+)
+def test_classes_are_told_apart_however_they_are_written(classes, normal, expected):
+    graphs = replace(read_graphs(["CCO", "CCN"], format="smi"), labels=np.array(classes))
+    assert anomalous(graphs, "kind", normal, "a file").tolist() == expected
 
 
 def test_compare_names_who_moved_and_why(place):

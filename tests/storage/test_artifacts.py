@@ -164,6 +164,14 @@ def test_a_url_reads_the_same(tmp_path):
     assert load_artifact(f"file://{tmp_path}/m", "model").tensors["weights"]["w"].tolist() == [1, 1, 1]
 
 
+def test_a_url_that_cannot_be_read_says_why(monkeypatch):
+    with pytest.raises(ArtifactError, match="Protocol not known: carrier-pigeon"):
+        load_artifact("carrier-pigeon://coop/m", "model")
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(ArtifactError, match="Install s3fs"):
+        load_artifact("s3://bucket/m", "model")
+
+
 @pytest.mark.parametrize("path", ["memory://folder", Path("memory://folder"), "s3://bucket/folder"])
 def test_a_url_is_not_written(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)

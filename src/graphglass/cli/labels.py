@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,19 +28,27 @@ def anomalous(graphs: GraphSet, label_column: str | None, normal: str | None, pa
     if normal is None and label_column is None:
         return None
     if graphs.labels is None:
-        raise InputError(f"{path} has no class labels. Name the column that holds them with --label-column.")
+        raise InputError(
+            f"{path} has no class labels, or not one for every graph. Name the column that holds them with "
+            "--label-column, and fill its blank cells."
+        )
     classes = [_spelled(value) for value in graphs.labels.tolist()]
     found = listing(sorted(set(classes)))
     if normal is None:
         raise InputError(f"--label-column needs --normal CLASS: which class is normal? Found in {path}: {found}.")
-    if _spelled(normal) not in classes:
+    wanted = _spelled(normal)
+    if wanted not in classes and graphs.labels.dtype.kind == "i":
+        wanted = {"false": "0", "true": "1"}.get(wanted.lower(), wanted)  # true and false of JSON are numbers here
+    if wanted not in classes:
         raise InputError(f"No graph in {path} has the class {normal!r}. Found: {found}.")
-    return np.array([value != _spelled(normal) for value in classes])
+    return np.array([value != wanted for value in classes])
 
 
 def _spelled(value: Any) -> str:
     """1, 1.0 and "1" are one class."""
     text = str(value).strip()
+    if re.fullmatch(r"[+-]?\d+", text):  # not through a float, which has too few digits for a long id
+        return str(int(text))
     try:
         number = float(text)
     except ValueError:
