@@ -2,8 +2,15 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,7 +19,10 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, write_json_lines
 from graphglass.cli.app import app
+from graphglass.cli.reading_options import Reading
+from graphglass.cli.references import add
 from graphglass.errors import InputError
+from graphglass.graphs.joining import concatenate
 
 
 def glass(*arguments):
@@ -104,6 +114,30 @@ def test_score_refuses_a_place_it_cannot_write_before_any_work(place, tmp_path, 
         assert trouble in str(result.exception)
 
 
+@pytest.mark.parametrize("command", ["score", "describe"])
+def test_an_input_is_not_replaced_by_the_result(place, tmp_path, command):
+    shutil.copy(place / "queries.jsonl", tmp_path)
+    path, link = tmp_path / "queries.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    before = path.read_bytes()
+    model = (place / "model",) if command == "score" else ()
+    for output in (path, link):
+        fails(f"{output} is an input", command, *model, path, "-o", output)
+    if model:
+        shutil.copy(path, tmp_path / "page.html")
+        fails(
+            "page.html is an input",
+            command,
+            *model,
+            path,
+            "--references",
+            tmp_path / "page.html",
+            "--report",
+            tmp_path / "page.html",
+        )
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("option", ["-o", "--report"])
 def test_a_failed_write_names_the_file_asked_for(place, tmp_path, monkeypatch, option):
     move = os.replace
@@ -159,8 +193,6 @@ def test_names_are_printed_as_they_are(place, normals, queries, tmp_path):
 
 
 def test_references_list_add_remove_replace(place, queries, tmp_path):
-    import shutil
-
     model = tmp_path / "model"
     shutil.copytree(place / "model", model)
     write_json_lines(queries[:2], tmp_path / "two.jsonl")
@@ -173,6 +205,31 @@ def test_references_list_add_remove_replace(place, queries, tmp_path):
     assert len(glass("references", model, "list").output.splitlines()) == 40
     assert glass("references", model, "replace", tmp_path / "two.jsonl").exit_code == 0
     assert len(glass("references", model, "list").output.splitlines()) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems can lock a directory")
+def test_two_changes_at_once_are_both_kept(place, queries, tmp_path, monkeypatch):
+    model = tmp_path / "model"
+    shutil.copytree(place / "model", model)
+    for i in (0, 1):
+        write_json_lines(queries[i], tmp_path / f"{i}.jsonl")
+    load, both, threads = GLASS.load, threading.Barrier(2, timeout=0.5), []
+
+    def load_together(path):
+        loaded = load(path)
+        with suppress(threading.BrokenBarrierError):  # one change waits for the other, which then waits here in vain
+            both.wait()
+        return loaded
+
+    monkeypatch.setattr(GLASS, "load", load_together)
+    for i in (0, 1):
+        # Not through a runner: it exchanges standard output, which the two share.
+        change = partial(add.__wrapped__, SimpleNamespace(obj=model), tmp_path / f"{i}.jsonl", reading=Reading())
+        threads.append(threading.Thread(target=change))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    assert set(queries.ids[:2]) <= set(load(model).references_.graphs.ids)
 
 
 def test_known_anomalies(place, queries, tmp_path):
@@ -193,6 +250,44 @@ def test_known_anomalies(place, queries, tmp_path):
     fails("No known anomaly has the id 'nobody'", "references", model, "remove", "--anomalous", "nobody")
 
 
+def test_strict_refuses_a_known_anomaly_that_is_a_reference(place, normals, queries, tmp_path):
+    write_json_lines(concatenate([normals[:1], queries[:1].without_labels()]), tmp_path / "known.jsonl")
+    command = ("fit", place / "normals.jsonl", "--anomalies", tmp_path / "known.jsonl", "-o", tmp_path / "model", "-q")
+    fails("1 known anomalies equal a normal reference", *command, "--strict")
+    assert not (tmp_path / "model").exists()
+    with pytest.warns(UserWarning, match="Skipped 1 known anomalies"):
+        assert "and 1 known anomaly" in glass(*command).output
+
+
+def test_fit_refuses_what_the_preset_lacks(place, tmp_path):
+    fails("--resume continues", "fit", place / "normals.jsonl", "-o", tmp_path / "m", "--resume")
+    paper = ("--preset", "paper", "--anomalies", place / "queries.jsonl")
+    fails("--anomalies needs the default preset", "fit", place / "normals.jsonl", "-o", tmp_path / "m", *paper)
+
+
+def test_a_full_device_is_one_line(place):
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no device that is always full")
+    for command in (("score", place / "model", place / "queries.jsonl", "-q"), ("references", place / "model")):
+        with Path("/dev/full").open("w") as full:
+            arguments = [sys.executable, "-m", "graphglass.cli", *map(str, command)]
+            ended = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert ended.returncode == 2
+        assert ended.stderr.splitlines()[-1] == "glass: No space left on device"
+        assert "Traceback" not in ended.stderr
+
+
+def test_demo_refuses_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(GLASS, "fit", lambda *_: pytest.fail("worked first"))
+    fails("--seeds", "demo", "-o", tmp_path, "--seeds", 0)
+    (tmp_path / "file").write_text("")
+    fails("cannot be made", "demo", "-o", tmp_path / "file" / "folder")
+
+
+def test_watch_refuses_an_alarm_that_always_sounds(place):
+    fails("--alarm must be above 1", "watch", place / "model", "--alarm", 0)
+
+
 def test_info(place, tmp_path):
     fails("no loss to plot", "info", place / "model", "--plot", tmp_path / "loss.svg")
     fails("does not exist", "info", place / "model", "--plot", tmp_path / "absent" / "loss.svg")
@@ -203,8 +298,6 @@ def test_info(place, tmp_path):
 
 
 def test_fit_replaces_a_model_only_by_force(place, tmp_path):
-    import shutil
-
     model = tmp_path / "model"
     shutil.copytree(place / "model", model)
     before = (model / "manifest.json").read_bytes()
@@ -237,6 +330,9 @@ def test_bad_input_says_what_to_do(place, tmp_path):
     fails("is not a model", "fit", place / "normals.jsonl", "-o", place)
     fails("does not exist", "fit", place / "normals.jsonl", "-o", tmp_path / "no" / "where")
     fails("does not exist", "score", place / "model", tmp_path / "absent.jsonl")
+    fails("is a URL", "fit", place / "normals.jsonl", "-o", "memory://m")
+    fails("is a URL", "references", "s3://bucket/m", "list")
+    fails("is a URL", "references", "s3://bucket/m", "add", place / "queries.jsonl")
     (tmp_path / "one.jsonl").write_text('{"id": "a", "nodes": [{"id": 0}], "edges": []}\n')
     fails("at least 2 normal graphs", "fit", tmp_path / "one.jsonl", "-o", tmp_path / "m")
     assert not (tmp_path / "m").exists()

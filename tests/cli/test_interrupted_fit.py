@@ -9,7 +9,7 @@ import time
 
 from typer.testing import CliRunner
 
-from graphglass import write_json_lines
+from graphglass import GLASS, write_json_lines
 from graphglass.cli.app import app
 
 
@@ -55,3 +55,25 @@ def test_resume_continues_to_the_same_bits(tmp_path, normals):
     assert not checkpoint.exists()
     subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
     assert fingerprint(tmp_path / "cut") == fingerprint(tmp_path / "whole")
+
+
+def test_ctrl_c_promises_a_checkpoint_only_if_there_is_one(normals, tmp_path, monkeypatch):
+    write_json_lines(normals, tmp_path / "normals.jsonl")
+
+    def interrupted(*_, checkpoint, **__):
+        if training:
+            checkpoint.mkdir()
+        raise KeyboardInterrupt
+
+    def glass(*arguments):
+        return CliRunner().invoke(app, ["fit", str(tmp_path / "normals.jsonl"), *map(str, arguments)])
+
+    monkeypatch.setattr(GLASS, "fit", interrupted)
+    for training in (False, True):
+        result = glass("-o", tmp_path / "m", "--preset", "paper")
+        assert result.exit_code == 130
+        assert result.stderr.startswith("glass: interrupted")
+        assert ("--resume" in result.stderr) == training
+    result = glass("-o", tmp_path / "n")
+    assert result.exit_code == 130
+    assert result.stderr == "glass: interrupted\n"

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
-from graphglass.cli.labels import left_out_scores
+from graphglass.cli.labels import anomalous
+from graphglass.detector.left_out import left_out_scores
+from graphglass.detector.reference_sets import equal_places
 
 CHAINS = [("C" * size + end, "chain", f"n{size}{end}") for size in range(2, 9) for end in ("O", "N", "")]
 RINGS = [("c1ccccc1" + end, "ring", f"r{end}") for end in ("Br", "Cl", "F", "I", "CBr")]
@@ -44,13 +48,36 @@ def test_score_carries_columns_and_prints_the_auroc_of_left_out_references(place
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert [row["compound"] for row in rows] == [name for *_, name in (*CHAINS, *RINGS)]
     assert rows[0]["smiles"] == "CCO"
-    assert f"{len(CHAINS)} of {len(rows)} queries are references" in result.output
+    assert f"{len(CHAINS)} of {len(rows)} queries equal a reference" in result.output
     detector, graphs = GLASS.load(place / "model"), read_graphs(place / "all.csv")
-    scores, own = left_out_scores(detector, graphs, detector.decision_function(graphs))
-    assert own == len(CHAINS)
+    left_out = left_out_scores(detector, graphs, detector.decision_function(graphs))
+    scores = left_out.scores
+    assert left_out.own.sum() == len(CHAINS)
+    assert left_out.fair.all()
     assert np.array_equal(scores[: len(CHAINS)], detector.decision_scores_)
     truth = [False] * len(CHAINS) + [True] * len(RINGS)
     assert f"AUROC {roc_auc_score(truth, scores):.4f} (21 normal graphs, 5 anomalies)" in result.output
+
+
+def test_references_are_recognised_in_a_file_of_another_order(place):
+    head, *rows = (place / "all.csv").read_text().splitlines()
+    (place / "shuffled.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
+    labels = ("--label-column", "kind", "--normal", "chain", "-q")
+    whole, shuffled = (glass("score", place / "model", place / name, *labels) for name in ("all.csv", "shuffled.csv"))
+    assert f"{len(CHAINS)} of {len(rows)} queries equal a reference" in shuffled.output
+    assert shuffled.output.splitlines()[-1] == whole.output.splitlines()[-1]
+    assert shuffled.output.splitlines()[-1].startswith("AUROC")
+    both = glass("compare", place / "model", place / "model", place / "shuffled.csv", *labels).output
+    assert whole.output.splitlines()[-1].split()[1] in both
+
+
+def test_of_equal_references_the_one_with_the_same_id_is_meant():
+    references = read_graphs(["CCO", "CCN", "CCO"], format="smi")
+    queries = references[[2, 1, 0]]
+    assert equal_places(queries, references).tolist() == [2, 1, 0]
+    renamed = replace(queries, ids=("a", "b", "c"))
+    assert equal_places(renamed, references).tolist() == [0, 1, 0]
+    assert equal_places(read_graphs(["CCF"], format="smi"), references).tolist() == [-1]
 
 
 def test_the_ranking_on_the_screen_and_the_report_show_own_columns(place):
@@ -89,13 +116,37 @@ def test_wrong_names_are_refused(place, arguments, message):
     assert message in f"{result.exception}"
 
 
+def test_a_blank_class_is_counted(place):
+    text = (place / "all.csv").read_text()
+    (place / "blank.csv").write_text(text.replace(",chain", ",", 1))
+    arguments = ("--label-column", "kind", "--normal", "chain", "-q")
+    result = CliRunner().invoke(app, ["score", str(place / "model"), str(place / "blank.csv"), *arguments])
+    assert "--label-column kind must give every graph" in str(result.exception)
+    assert "1 of 26 graphs have no class label." in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("classes", "normal", "expected"),
+    [
+        ([9007199254740993, 9007199254740992], "9007199254740993", [False, True]),
+        ([1, 0], "1.0", [False, True]),
+        ([1, 0], "false", [True, False]),  # as JSON's true and false are read
+        ([1, 0], "True", [False, True]),
+        (["true", "other"], "true", [False, True]),
+    ],
+)
+def test_classes_are_told_apart_however_they_are_written(classes, normal, expected):
+    graphs = replace(read_graphs(["CCO", "CCN"], format="smi"), labels=np.array(classes))
+    assert anomalous(graphs, "kind", normal, "a file").tolist() == expected
+
+
 def test_compare_names_who_moved_and_why(place):
     glass("fit", place / "all.csv", "--label-column", "kind", "--normal", "ring", "-o", place / "rings", "-q")
     arguments = ("compare", place / "model", place / "rings", place / "all.csv", "--label-column", "kind", "--normal")
     found = json.loads(glass(*arguments, "chain", "--json", "-q").output)
     detectors = [GLASS.load(place / name) for name in ("model", "rings")]
     graphs = read_graphs(place / "all.csv")
-    scores = [left_out_scores(item, graphs, item.decision_function(graphs))[0] for item in detectors]
+    scores = [left_out_scores(item, graphs, item.decision_function(graphs)).scores for item in detectors]
     assert found["auroc"][0] > 0.9 > 0.1 > found["auroc"][1]
     assert found["spearman"] < 0
     first = found["moved"][0]
@@ -107,3 +158,16 @@ def test_compare_names_who_moved_and_why(place):
     same = json.loads(glass("compare", place / "model", place / "model", place / "all.csv", "--json", "-q").output)
     assert same["spearman"] == pytest.approx(1)
     assert same["moved"] == []
+
+
+def test_compare_explains_what_it_cannot_measure(place):
+    (place / "equal.csv").write_text("smiles,kind\nCCO,chain\nCCO,chain\n")
+    arguments = ("compare", place / "model", place / "rings", place / "equal.csv", "-q")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = glass(*arguments, "--json").stdout
+    assert json.loads(found)["spearman"] is None
+    assert "NaN" not in found
+    told = glass(*arguments, "--label-column", "kind", "--normal", "chain")
+    assert "rank correlation (Spearman) undefined." in told.stdout
+    assert "AUROC needs both classes; all graphs are normal." in told.stderr

@@ -92,8 +92,10 @@ def test_a_trusted_normal_lowers_its_own_score(normals, queries):
 
 
 def test_reference_errors(fitted, normals):
-    with pytest.raises(InputError, match="taken already"):
+    with pytest.raises(InputError, match=f"Reference id '{normals.ids[0]}' is taken already"):
         fitted.add_references(normals[0])
+    with pytest.raises(InputError, match="No reference has the id 'nobody'"):
+        fitted.remove_references("nobody")
     with pytest.raises(InputError, match="No reference has the id 'nobody'"):
         fitted.remove_references(["nobody"])
     with pytest.raises(InputError, match="no reference"):
@@ -240,6 +242,10 @@ def test_bad_calls(fitted, normals, queries):
         GLASS().fit(normals[:1])
     with pytest.raises(NotFittedError, match="not fitted yet"):
         GLASS().decision_function(normals)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        GLASS().contributions(normals)
+    with pytest.raises(ParameterError, match="'alpha' parameter of GLASS"):
+        fitted.score_table(queries, alpha=5)
     with pytest.raises(InputError, match="no graph to score"):
         fitted.decision_function(queries[:0])
     with pytest.raises(SchemaError, match="must carry what the references carry"):

@@ -156,6 +156,8 @@ def test_bad_calls(sides, detector):
         detector.remove_anomalies(["nobody"])
     with pytest.raises(GraphError, match="No known anomaly"):
         GLASS().fit(normals).remove_anomalies(["1"])
+    with pytest.raises(GraphError, match=f"Known anomaly id '{strange.ids[0]}' is taken already"):
+        GLASS().fit(normals, anomalies=strange).add_anomalies(strange[0])
     with pytest.raises(InputError, match="is the known anomaly"):
         GLASS().fit(normals, anomalies=strange).add_references(strange[0])
     with pytest.raises(InputError, match="default preset"):
@@ -166,6 +168,13 @@ def test_more_known_anomalies_than_normals_work(sides, test_set):
     detector = GLASS().fit(sides[0][:5], anomalies=sides[1])
     assert np.isfinite(detector.decision_function(test_set)).all()
     assert np.isfinite(GLASS().fit(sides[0][:2], anomalies=sides[1][0]).decision_function(test_set)).all()
+
+
+def test_a_single_id_is_taken_whole(sides):
+    normals, strange = sides
+    detector = GLASS().fit(normals, anomalies=strange[:2]).remove_anomalies(strange.ids[0])
+    assert detector.anomalies_.graphs.ids == strange.ids[1:2]
+    assert normals.ids[0] not in detector.remove_references(normals.ids[0]).references_.graphs.ids
 
 
 def test_changing_references_keeps_the_known_anomalies(sides, test_set):

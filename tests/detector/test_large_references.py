@@ -6,16 +6,20 @@ The bounds are lowered so that a hundred molecules are a large set.
 import json
 import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
-from graphglass import GLASS
+from graphglass import GLASS, write_json_lines
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.cli.app import app
 from graphglass.detector import large_references
+from graphglass.detector.left_out import left_out_scores
 from graphglass.errors import ArtifactError, GraphError, InputError, MissingExtraError
+from graphglass.graphs.joining import concatenate
 from graphglass.report.page import report_page
 
 KEPT = 40  # references with a leave-one-out score
@@ -120,6 +124,11 @@ def test_known_anomalies_work_beside_a_large_set(many, mutag, queries, bounds, t
     assert np.allclose(np.sum(list(parts.values()), axis=0), one)
     large.save(tmp_path / "model")
     assert np.array_equal(GLASS.load(tmp_path / "model").decision_function(queries), one)
+    write_json_lines(queries[-1], tmp_path / "one.jsonl")
+    added = CliRunner().invoke(
+        app, ["references", str(tmp_path / "model"), "add", str(tmp_path / "one.jsonl"), "--anomalous"]
+    )
+    assert "now has 100 references and 6 known anomalies." in added.output
     assert large.remove_anomalies(known.ids).anomalies_ is None
 
 
@@ -168,6 +177,28 @@ def test_single_references_of_a_large_set_stay(small, many, queries, bounds):
         large.add_references(queries)
     with pytest.raises(InputError, match="references MODEL replace"):
         large.remove_references(large.references_.graphs.ids[:1])
+
+
+def test_references_without_a_leave_one_out_score_are_known_and_left_out_of_the_auroc(many, queries, bounds, tmp_path):
+    large = GLASS().fit(many)
+    large.save(tmp_path / "model")
+    mixed = concatenate([replace(many[60:], ids=tuple(f"again-{i}" for i in range(40))), queries[12:].without_labels()])
+    labels = np.repeat([0, 1], [40, 12])
+    write_json_lines(replace(mixed, labels=labels), tmp_path / "mixed.jsonl")
+    found = left_out_scores(large, mixed, large.decision_function(mixed))
+    kept = set(large.references_.graphs.content_hashes())
+    scored = np.array([digest in kept for digest in mixed.content_hashes()])
+    own = np.isin(mixed.content_hashes(), many.content_hashes())
+    assert np.array_equal(found.own, own)
+    assert np.array_equal(found.fair, scored | ~own)
+    assert 0 < (~found.fair).sum() < 40
+    assert np.isin(found.scores[scored], large.decision_scores_).all()
+    assert large.score_table(mixed).notice.startswith(f"{own.sum()} of 52 queries equal a reference")
+    command = ["score", str(tmp_path / "model"), str(tmp_path / "mixed.jsonl"), "--normal", "0"]
+    told = CliRunner().invoke(app, command)
+    assert f"Left out of the AUROC: {(~found.fair).sum()} references" in told.stderr
+    area = roc_auc_score(labels[found.fair], found.scores[found.fair])
+    assert f"AUROC {area:.4f} ({(found.fair & (labels == 0)).sum()} normal graphs" in told.stdout
 
 
 @pytest.fixture

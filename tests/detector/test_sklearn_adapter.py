@@ -5,7 +5,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
 from graphglass import GLASS
+from graphglass.detector import large_references
 from graphglass.detector.sklearn_adapter import GLASSOutlierDetector
+from graphglass.errors import InputError
 
 # The checks that do not feed a numeric matrix: what scikit-learn asks of parameters, cloning, tags and representation.
 CHECKS = [
@@ -38,6 +40,21 @@ def test_fit_in_scikit_learn_style(normals, queries):
     adapter = clone(GLASSOutlierDetector(GLASS())).fit(normals)
     assert adapter.predict(queries).shape == (len(queries),)
     assert set(adapter.fit_predict(normals)) == {-1, 1}
+
+
+def test_the_offset_follows_the_detector(normals, queries):
+    detector = GLASS().fit(normals)
+    adapter = detector.as_sklearn()
+    detector.add_anomalies(queries[-5:])
+    assert adapter.offset_ == -detector.threshold_
+    assert np.array_equal(adapter.predict(queries) == -1, detector.predict(queries) == 1)
+
+
+def test_fit_predict_refuses_a_set_too_large_to_judge_every_graph(normals, monkeypatch):
+    monkeypatch.setattr(large_references, "EXACT_UP_TO", 20)
+    monkeypatch.setattr(large_references, "CALIBRATED", 10)
+    with pytest.raises(InputError, match="needs a leave-one-out score of every graph"):
+        GLASSOutlierDetector().fit_predict(normals)
 
 
 def test_unfitted(queries):

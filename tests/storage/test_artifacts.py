@@ -4,6 +4,7 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,6 +162,22 @@ def test_a_full_disk_keeps_the_state_before(tmp_path, monkeypatch):
 def test_a_url_reads_the_same(tmp_path):
     save(tmp_path / "m")
     assert load_artifact(f"file://{tmp_path}/m", "model").tensors["weights"]["w"].tolist() == [1, 1, 1]
+
+
+def test_a_url_that_cannot_be_read_says_why(monkeypatch):
+    with pytest.raises(ArtifactError, match="Protocol not known: carrier-pigeon"):
+        load_artifact("carrier-pigeon://coop/m", "model")
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(ArtifactError, match="Install s3fs"):
+        load_artifact("s3://bucket/m", "model")
+
+
+@pytest.mark.parametrize("path", ["memory://folder", Path("memory://folder"), "s3://bucket/folder"])
+def test_a_url_is_not_written(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArtifactError, match="Name a local directory"):
+        save_artifact(path, "model", tensors={}, documents={})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_save_while_reading_gives_the_new_state(tmp_path, monkeypatch):

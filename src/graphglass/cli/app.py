@@ -50,6 +50,13 @@ class LazyGroup(TyperGroup):
         command.name, command.short_help = name, COMMANDS[name]
         return command
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # Typer would end silently
+            typer.echo("glass: interrupted", err=True)
+            raise typer.Exit(130) from None
+
 
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -84,6 +91,9 @@ def main() -> None:
     except GlassError as error:
         typer.echo(f"glass: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("glass: interrupted", err=True)
-        sys.exit(130)
+    except OSError as error:
+        # What is still buffered must not fail again when the interpreter exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        where = "" if error.filename is None else f"{error.filename}: "
+        typer.echo(f"glass: {where}{error.strerror or error}", err=True)
+        sys.exit(2)

@@ -11,13 +11,14 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, left_out_scores
+from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, aurocs
 from graphglass.cli.option_groups import ALPHA, JSON, MODEL, QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
+    from graphglass.detector.left_out import LeftOut
     from graphglass.graphs.graph_set import GraphSet
 
 app = typer.Typer()
@@ -51,15 +52,14 @@ def compare(
     truth = anomalous(read, label_column, normal, graphs)
     for detector in pair:
         detector.verbose = not quiet
-    found, scores = comparison(pair, read.without_labels(), alpha, top)
-    if truth is not None and truth.any() and not truth.all():
-        from sklearn.metrics import roc_auc_score
-
-        found["auroc"] = [float(roc_auc_score(truth, values)) for values in scores]
+    found, (a, b) = comparison(pair, read.without_labels(), alpha, top)
+    if areas := aurocs(truth, [a.scores, b.scores], a.fair & b.fair):
+        found["auroc"] = areas
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    print_line(f"{counted(len(read), 'graph')}, rank correlation (Spearman) {found['spearman']:.4f}.")
+    correlation = "undefined" if found["spearman"] is None else f"{found['spearman']:.4f}"
+    print_line(f"{counted(len(read), 'graph')}, rank correlation (Spearman) {correlation}.")
     print_line(
         f"Flagged at {alpha:g}: {found['flagged'][0]} by A, {found['flagged'][1]} by B, {found['both']} by both."
     )
@@ -72,19 +72,21 @@ def compare(
 
 def comparison(
     pair: tuple[GLASS, GLASS], graphs: GraphSet, alpha: float, top: int
-) -> tuple[dict[str, Any], list[NDArray[np.float64]]]:
+) -> tuple[dict[str, Any], tuple[LeftOut, LeftOut]]:
     """Two rankings of the same graphs side by side: what is printed of them, and the scores of each model."""
-    from scipy.stats import rankdata, spearmanr
+    from scipy.stats import rankdata
 
     from graphglass.channels.calibration import conformal_p_values
+    from graphglass.detector.left_out import left_out_scores
 
-    scores = [left_out_scores(detector, graphs, detector.decision_function(graphs))[0] for detector in pair]
+    a, b = (left_out_scores(detector, graphs, detector.decision_function(graphs)) for detector in pair)
+    scores = [a.scores, b.scores]
     flags = [conformal_p_values(scores[i], pair[i].decision_scores_) <= alpha for i in (0, 1)]
     ranks = [rankdata(-values, method="ordinal") for values in scores]
     moved = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:top]
     moved = moved[ranks[0][moved] != ranks[1][moved]]
     found = {
-        "spearman": float(spearmanr(*scores).statistic) if len(graphs) > 1 else 1.0,
+        "spearman": _rank_correlation(*scores),
         "flagged": [int(flag.sum()) for flag in flags],
         "both": int((flags[0] & flags[1]).sum()),
         "moved": [
@@ -99,7 +101,16 @@ def comparison(
             for i in moved
         ],
     }
-    return found, scores
+    return found, (a, b)
+
+
+def _rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+    """Spearman's; None where all scores of a model are equal, which ranks nothing."""
+    from scipy.stats import spearmanr
+
+    if len(a) == 1:
+        return 1.0
+    return None if np.ptp(a) == 0 or np.ptp(b) == 0 else float(spearmanr(a, b).statistic)
 
 
 def _reason(pair: tuple[GLASS, GLASS], graph: GraphSet) -> str:

@@ -19,7 +19,7 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Directory for the model, scores and report.")] = Path(
         "demo-output"
     ),
-    seeds: Annotated[int, typer.Option(help="Random splits to average the AUROC over.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Random splits to average the AUROC over.")] = 5,
 ) -> None:
     """Fit on MUTAG's normal molecules, rank held-out ones, print the AUROC over several splits and write a report.
 
@@ -37,7 +37,10 @@ def demo(
 
     if output.exists() and not output.is_dir():
         raise InputError(f"{output} is a file. Name a directory for the model, scores and report.")
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{output} cannot be made: {error.strerror}. Name another directory with -o.") from error
     molecules = load_dataset("MUTAG")
     assert molecules.labels is not None
     areas, paper = [], None

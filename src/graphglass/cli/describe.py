@@ -52,7 +52,7 @@ def describe(
         return
     path = only_file(graphs)
     if output is not None:
-        refuse_unless_writable(output, SUFFIXES)
+        refuse_unless_writable(output, SUFFIXES, inputs=(path, reading.nodes))
     from graphglass.structure.profile import profile
 
     read = reading.read(path)

@@ -65,6 +65,10 @@ def fit(
         reading.refuse_beside_cluster()
         if label_column or normal:
             raise InputError("--label-column and --normal do not work with --cluster. Split the file first.")
+    if preset == "default" and resume:
+        raise InputError("--resume continues the training of --preset paper. The default preset trains nothing.")
+    if preset != "default" and anomalies is not None:
+        raise InputError("--anomalies needs the default preset. Leave out --preset.")
     checkpoint = output.with_name(output.name + ".checkpoint")
     detector = GLASS(
         preset, encoder=encoder, domain=domain, epochs=epochs, device=device, random_state=seed, verbose=not quiet
@@ -76,7 +80,7 @@ def fit(
             graphs = reading.read(path, label_column=label_column)
             if (others := anomalous(graphs, label_column, normal, path)) is not None:
                 graphs = graphs[~others]
-            detector.fit(graphs.without_labels(), anomalies=known, **options)
+            detector.fit(graphs.without_labels(), **options)
         else:
             from graphglass.cluster import connect, fit_parts
 
@@ -84,9 +88,11 @@ def fit(
                 fit_parts(
                     client, detector, normals, strict=reading.strict, complain=partial(typer.echo, err=True), **options
                 )
-            if known is not None:
-                detector.add_anomalies(known)
+        if known is not None:
+            detector.add_anomalies(known, strict=reading.strict)
     except KeyboardInterrupt:
+        if preset == "default" or not checkpoint.exists():
+            raise
         typer.echo(f"glass: interrupted; the same command with --resume continues from {checkpoint}", err=True)
         raise typer.Exit(130) from None
     detector.verbose = False  # progress belongs to this command, not to everyone who loads the model

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +15,6 @@ from graphglass.errors import InputError
 from graphglass.wording import counted, listing
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
     from graphglass.graphs.graph_set import GraphSet
 
 LABEL_COLUMN = Annotated[
@@ -27,19 +28,27 @@ def anomalous(graphs: GraphSet, label_column: str | None, normal: str | None, pa
     if normal is None and label_column is None:
         return None
     if graphs.labels is None:
-        raise InputError(f"{path} has no class labels. Name the column that holds them with --label-column.")
+        raise InputError(
+            f"{path} has no class labels, or not one for every graph. Name the column that holds them with "
+            "--label-column, and fill its blank cells."
+        )
     classes = [_spelled(value) for value in graphs.labels.tolist()]
     found = listing(sorted(set(classes)))
     if normal is None:
         raise InputError(f"--label-column needs --normal CLASS: which class is normal? Found in {path}: {found}.")
-    if _spelled(normal) not in classes:
+    wanted = _spelled(normal)
+    if wanted not in classes and graphs.labels.dtype.kind == "i":
+        wanted = {"false": "0", "true": "1"}.get(wanted.lower(), wanted)  # true and false of JSON are numbers here
+    if wanted not in classes:
         raise InputError(f"No graph in {path} has the class {normal!r}. Found: {found}.")
-    return np.array([value != _spelled(normal) for value in classes])
+    return np.array([value != wanted for value in classes])
 
 
 def _spelled(value: Any) -> str:
     """1, 1.0 and "1" are one class."""
     text = str(value).strip()
+    if re.fullmatch(r"[+-]?\d+", text):  # not through a float, which has too few digits for a long id
+        return str(int(text))
     try:
         number = float(text)
     except ValueError:
@@ -47,26 +56,34 @@ def _spelled(value: Any) -> str:
     return str(int(number)) if number.is_integer() else text
 
 
-def left_out_scores(detector: GLASS, graphs: GraphSet, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """Scores in which queries that are references have their leave-one-out score; and how many such queries there are.
+def aurocs(
+    truth: NDArray[np.bool_] | None, scores: Sequence[NDArray[np.float64]], fair: NDArray[np.bool_]
+) -> list[float]:
+    """How well each of the scores separates the classes; none if they are unknown, or if one of them has no graph.
 
-    A reference that is compared with itself scores too low.
+    Graphs that are not ``fair`` are left out: references that have no leave-one-out score.
     """
-    references = detector.references_.graphs
-    places = {pair: place for place, pair in enumerate(zip(references.ids, references.content_hashes(), strict=True))}
-    pairs = zip(graphs.ids, graphs.content_hashes(), strict=True)
-    own = np.array([places.get(pair, -1) for pair in pairs], dtype=np.int64)
-    return np.where(own >= 0, detector.decision_scores_[own], scores), int((own >= 0).sum())
-
-
-def print_auroc(truth: NDArray[np.bool_] | None, scores: NDArray[np.float64]) -> None:
-    """Print how well scores separate the classes, if they are known."""
     if truth is None:
-        return
+        return []
+    if not fair.all():
+        count = counted(int((~fair).sum()), "reference")
+        typer.echo(f"Left out of the AUROC: {count} without a leave-one-out score.", err=True)
+    truth = truth[fair]
     if truth.all() or not truth.any():
         typer.echo("AUROC needs both classes; all graphs are " + ("anomalous." if truth.all() else "normal."), err=True)
-        return
+        return []
     from sklearn.metrics import roc_auc_score
 
-    sizes = f"{counted(int((~truth).sum()), 'normal graph')}, {counted(int(truth.sum()), 'anomaly', 'anomalies')}"
-    typer.echo(f"AUROC {roc_auc_score(truth, scores):.4f} ({sizes}).")
+    return [float(roc_auc_score(truth, values[fair])) for values in scores]
+
+
+def print_auroc(
+    truth: NDArray[np.bool_] | None, scores: NDArray[np.float64], fair: NDArray[np.bool_] | None = None
+) -> None:
+    """Print how well scores separate the classes, if they are known."""
+    fair = np.ones(len(scores), dtype=bool) if fair is None else fair
+    for area in aurocs(truth, [scores], fair):
+        assert truth is not None
+        normal, other = int((fair & ~truth).sum()), int((fair & truth).sum())
+        sizes = f"{counted(normal, 'normal graph')}, {counted(other, 'anomaly', 'anomalies')}"
+        typer.echo(f"AUROC {area:.4f} ({sizes}).")

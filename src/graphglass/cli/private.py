@@ -245,7 +245,10 @@ def score(
     """
     from graphglass.cli.rows import ranking, show_ranking
     from graphglass.privacy.summary_detector import SummaryDetector
+    from graphglass.storage.output_file import refuse_unless_writable
 
+    if output is not None:
+        refuse_unless_writable(output, inputs=(graphs, summary, reading.nodes))
     loaded = _load(summary)
     detector = SummaryDetector.of(loaded, _model(model), source_prior=source_prior)
     read = reading.read(graphs, keep=keep)

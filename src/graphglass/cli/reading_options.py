@@ -78,6 +78,12 @@ class Reading:
             typer.echo(f"{path}: {note}", err=True)
         if result.rejects:
             typer.echo(summary, err=True)
+        if label_column is not None and result.graphs.labels is None:
+            told = [note.partition(";")[0] for note in result.notes if "class label" in note]
+            raise InputError(
+                f"--label-column {label_column} must give every graph in {path} a class: "
+                f"{told[0] if told else 'some have none'}. Fill the column, or take those graphs out."
+            )
         loops, repeated, _ = result.graphs.removed.sum(axis=0)
         if loops or repeated:
             kept = "merged" if "count" in result.graphs.edge_attribute_names else "removed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,13 +56,13 @@ def add(
 
     A known anomaly that equals a reference is skipped with a warning; --strict refuses it.
     """
-    detector = _load(ctx)
-    added = reading.read(graphs)
-    if anomalous:
-        detector.add_anomalies(added, strict=reading.strict)
-    else:
-        detector.add_references(added)
-    detector.save(ctx.obj)
+    with _changing(ctx) as detector:
+        added = reading.read(graphs)
+        if anomalous:
+            detector.add_anomalies(added, strict=reading.strict)
+        else:
+            detector.add_references(added)
+        detector.save(ctx.obj)
     typer.echo(f"{ctx.obj} now has {_sides(detector)}.")
 
 
@@ -71,9 +73,9 @@ def remove(
     anomalous: ANOMALOUS = False,
 ) -> None:
     """Remove references or known anomalies by id."""
-    detector = _load(ctx)
-    (detector.remove_anomalies if anomalous else detector.remove_references)(ids)
-    detector.save(ctx.obj)
+    with _changing(ctx) as detector:
+        (detector.remove_anomalies if anomalous else detector.remove_references)(ids)
+        detector.save(ctx.obj)
     typer.echo(f"{ctx.obj} now has {_sides(detector)}.")
 
 
@@ -86,19 +88,36 @@ def replace(
     reading: Reading,
 ) -> None:
     """Replace the references by another normal set: the model moves to a new domain without retraining."""
-    moved = _load(ctx).with_references(reading.read(graphs))
-    moved.save(ctx.obj)
+    with _changing(ctx) as detector:
+        moved = detector.with_references(reading.read(graphs))
+        moved.save(ctx.obj)
     typer.echo(f"{ctx.obj} now measures against {counted(moved.scorer_.reference_count, 'reference')}.")
 
 
 def _sides(detector: GLASS) -> str:
     known = 0 if detector.anomalies_ is None else len(detector.anomalies_)
     anomalies = f" and {counted(known, 'known anomaly', 'known anomalies')}" if known else ""
-    return f"{counted(len(detector.references_), 'reference')}{anomalies}"
+    return f"{counted(detector.scorer_.reference_count, 'reference')}{anomalies}"
+
+
+@contextmanager
+def _changing(ctx: typer.Context) -> Iterator[GLASS]:
+    """The model, locked until the change is saved: of two changes at once, the second starts from the first."""
+    from graphglass.storage.atomic import locked
+
+    with locked(_local(ctx)):
+        yield _load(ctx)
 
 
 def _load(ctx: typer.Context) -> GLASS:
     """The model; its path is checked here, not when it is parsed, so that ``--help`` needs no model."""
     from graphglass.detector.glass import GLASS
 
-    return GLASS.load(existing_model(ctx.obj))
+    return GLASS.load(_local(ctx))
+
+
+def _local(ctx: typer.Context) -> Path:
+    from graphglass.storage.save import refuse_url
+
+    refuse_url(ctx.obj)
+    return Path(existing_model(ctx.obj))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
-from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, left_out_scores, print_auroc
+from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, print_auroc
 from graphglass.cli.option_groups import ALPHA, KEEP, MODEL, QUIET, SOURCE_PRIOR, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.wording import counted
@@ -54,6 +54,7 @@ def score(
     from graphglass.channels.calibration import conformal_p_values
     from graphglass.cli.rows import SUFFIXES, ranking, show_ranking
     from graphglass.detector.glass import GLASS
+    from graphglass.detector.left_out import left_out_scores
     from graphglass.errors import InputError
     from graphglass.storage.output_file import refuse_unless_writable
 
@@ -76,7 +77,7 @@ def score(
     reading.refuse_nodes_beside("--references", references)
     for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
         if written is not None:
-            refuse_unless_writable(written, suffixes)
+            refuse_unless_writable(written, suffixes, inputs=(path, references, summary, reading.nodes))
     detector = GLASS.load(model)
     detector.verbose = not quiet
     if references is not None:
@@ -99,14 +100,14 @@ def score(
         typer.echo(warning, err=True)
     scores = detector.decision_function(graphs)
     show_ranking(ranking(graphs, scores, conformal_p_values(scores, detector.decision_scores_), alpha), output, top)
-    fair_scores, own = left_out_scores(detector, graphs, scores)
-    if own:
+    left_out = left_out_scores(detector, graphs, scores)
+    if own := int(left_out.own.sum()):
         typer.echo(
-            f"{own} of {counted(len(graphs), 'query', 'queries')} are references; use `glass references {model} "
-            "scores` for leave-one-out scores",
+            f"{own} of {counted(len(graphs), 'query', 'queries')} equal a reference and score lower than new graphs; "
+            f"use `glass references {model} list` for leave-one-out scores",
             err=True,
         )
-    print_auroc(truth, fair_scores)
+    print_auroc(truth, left_out.scores, left_out.fair)
     if report is not None:
         from graphglass.report.page import write_report
 

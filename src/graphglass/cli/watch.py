@@ -56,6 +56,8 @@ def watch(
     from graphglass.serve.service import Service
     from graphglass.serve.stream_scorer import StreamScorer
 
+    if not alarm > 1:
+        raise InputError(f"--alarm must be above 1: the evidence starts there. Found {alarm:g}.")
     longest, complain = DEFAULT_LIMITS.max_record_bytes, partial(typer.echo, err=True)
     places: Places = {}
     remembered: Path | None = None

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import Explanation
+from graphglass.detector.left_out import left_out_scores
 from graphglass.detector.plots import plot_map, plot_scores
-from graphglass.detector.reference_sets import equal_graphs, graph_set
+from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.score_table import ScoreTable, html_table
-from graphglass.errors import InputError
+from graphglass.errors import InputError, ParameterError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
@@ -72,14 +73,15 @@ class EstimatorMethods:
             Graphs with a p-value of at most this are flagged.
         """
         self._fitted("references_")
+        if not 0 <= alpha <= 1:
+            raise ParameterError("GLASS.score_table", "alpha", "between 0 and 1", alpha)
         queries = graph_set(graphs)
         scores = self.decision_function(queries)
         p_values = conformal_p_values(scores, self.decision_scores_)
-        known = self.references_.graphs if self.scorer_.large is None else self.scorer_.large.graphs
-        own = len(equal_graphs(queries.without_labels(), known))
+        own = int(left_out_scores(self, queries, scores).own.sum())  # type: ignore[arg-type]
         notice = (
-            f"{own} of {counted(len(queries), 'query', 'queries')} are references; use decision_scores_ or `glass "
-            "references MODEL scores` for leave-one-out scores."
+            f"{own} of {counted(len(queries), 'query', 'queries')} equal a reference and score lower than new graphs; "
+            "use decision_scores_ or `glass references MODEL list` for leave-one-out scores."
         )
         return ScoreTable(queries.ids, scores, p_values, p_values <= alpha, notice if own else "")
 

@@ -216,7 +216,8 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
 
     def contributions(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every graph, {channel: (graphs,)}; they sum to the scores."""
-        return self.scorer_.contributions(self._queries(graphs))
+        queries = self._queries(graphs)
+        return self.scorer_.contributions(queries)
 
     def p_values(self, graphs: Any) -> NDArray[np.float64]:
         """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""

@@ -94,12 +94,12 @@ class ReferenceChanges:
             clash = next(iter(equal_graphs(added.graphs, self.anomalies_.graphs)), None)
             if clash:
                 raise InputError(f"Graph {clash[0]!r} is the known anomaly {clash[1]!r}. Remove the anomaly first.")
-        added = with_new_ids(added, self.references_)
+        added = with_new_ids(added, self.references_, "reference")
         self._change_references(join_profiled([self.references_, added]))
         return self
 
-    def remove_references(self, ids: Sequence[str]) -> Self:
-        """Take references out by id."""
+    def remove_references(self, ids: str | Sequence[str]) -> Self:
+        """Take references out by id, one or several."""
         present = self._fitted("references_").graphs.ids
         self._refuse_if_large("Removing references")
         keep = _without(ids, present, "reference")
@@ -137,12 +137,12 @@ class ReferenceChanges:
                 raise InputError("Every known anomaly equals a normal reference. Leave one side out.")
             added = added[kept]
         if self.anomalies_ is not None:
-            added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_)])
+            added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_, "known anomaly")])
         self._use(self.scorer_.with_anomalies(added, self.references_))
         return self
 
-    def remove_anomalies(self, ids: Sequence[str]) -> Self:
-        """Take known anomalies out by id; without any left, scores are those of the normal references alone."""
+    def remove_anomalies(self, ids: str | Sequence[str]) -> Self:
+        """Take known anomalies out by id, one or several; without any, scores are those of the references alone."""
         self._fitted("references_")
         keep = _without(ids, () if self.anomalies_ is None else self.anomalies_.graphs.ids, "known anomaly")
         remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
@@ -189,9 +189,10 @@ class ReferenceChanges:
             )
 
 
-def _without(ids: Sequence[str], present: Sequence[str], kind: str) -> NDArray[np.bool_]:
+def _without(ids: str | Sequence[str], present: Sequence[str], kind: str) -> NDArray[np.bool_]:
     """A mask of those that stay."""
-    missing = sorted(set(ids) - set(present))
+    removed = {ids} if isinstance(ids, str) else set(ids)
+    missing = sorted(removed - set(present))
     if missing:
         raise GraphError(f"No {kind} has the id {missing[0]!r}; `glass references MODEL list` shows them.")
-    return np.array([identifier not in set(ids) for identifier in present], dtype=bool)
+    return np.array([identifier not in removed for identifier in present], dtype=bool)

@@ -9,6 +9,9 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
 from graphglass.graphs.graph_set import GraphSet
@@ -28,30 +31,41 @@ def graph_set(graphs: Any) -> GraphSet:
     )
 
 
-def new_ids(ids: Sequence[str], taken: set[str]) -> tuple[str, ...]:
-    """Ids for further references: names that a reader made up count on where they clash, given names must be new."""
+def new_ids(ids: Sequence[str], taken: set[str], kind: str) -> tuple[str, ...]:
+    """Ids for further graphs: names that a reader made up count on where they clash, given names must be new."""
     fresh = []
     for name in ids:
         made_up = re.fullmatch(r"(line|graph|row)-\d+", name)
         if name in taken and not made_up:
-            raise GraphError(f"Reference id {name!r} is taken already. Give the new graph another id.")
+            raise GraphError(f"{kind.capitalize()} id {name!r} is taken already. Give the new graph another id.")
         others = (f"{name}.{number}" for number in itertools.count(2))
         fresh.append(name if name not in taken else next(other for other in others if other not in taken))
         taken.add(fresh[-1])
     return tuple(fresh)
 
 
-def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs) -> ProfiledGraphs:
-    """Graphs with ids that none of those present has; see :func:`new_ids`."""
-    ids = new_ids(added.graphs.ids, set(present.graphs.ids))
+def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs, kind: str) -> ProfiledGraphs:
+    """Graphs with ids that none of those present has, which are of this kind; see :func:`new_ids`."""
+    ids = new_ids(added.graphs.ids, set(present.graphs.ids), kind)
     return replace(added, graphs=replace(added.graphs, ids=ids))
 
 
+def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
+    """Place of the one of the others that a graph equals, labels and attributes included; -1 for none. (graphs,)
+
+    Of several that are equal it is the one with the graph's id, or else the first.
+    """
+    keys = [*zip(others.content_hashes(), others.ids, strict=True)]
+    named = {key: place for place, key in enumerate(keys)}
+    first = {digest: place for place, (digest, _) in reversed([*enumerate(keys)])}
+    pairs = zip(graphs.content_hashes(), graphs.ids, strict=True)
+    return np.array([named.get(pair, first.get(pair[0], -1)) for pair in pairs], dtype=np.int64)
+
+
 def equal_graphs(graphs: GraphSet, others: GraphSet) -> list[tuple[str, str]]:
-    """Ids of graphs that equal one of the others, labels and attributes included, with the other's id."""
-    known = dict(zip(others.content_hashes(), others.ids, strict=True))
-    pairs = zip(graphs.ids, graphs.content_hashes(), strict=True)
-    return [(identifier, known[digest]) for identifier, digest in pairs if digest in known]
+    """Ids of graphs that equal one of the others, with the other's id."""
+    pairs = zip(graphs.ids, equal_places(graphs, others), strict=True)
+    return [(identifier, others.ids[place]) for identifier, place in pairs if place >= 0]
 
 
 def union(domains: Mapping[str, Any]) -> GraphSet:

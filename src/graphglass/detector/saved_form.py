@@ -33,7 +33,7 @@ from graphglass.sphere.reference_index import ReferenceIndex
 from graphglass.storage.atomic import write_whole
 from graphglass.storage.load import Artifact, load_artifact
 from graphglass.storage.manifest import MANIFEST
-from graphglass.storage.save import save_artifact
+from graphglass.storage.save import refuse_url, save_artifact
 from graphglass.structure.profile import StructureProfile
 
 if TYPE_CHECKING:
@@ -236,6 +236,7 @@ def _plain(params: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_unless_writable(path: Path) -> None:
     """Find out before a long fit whether its result could be written."""
+    refuse_url(path)
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file())):
         raise ArtifactError(f"{path} exists and is not a model. Choose a new directory, or a model to replace.")
     parent = path.absolute().parent

@@ -35,13 +35,18 @@ class GLASSOutlierDetector(OutlierMixin, BaseEstimator):
     def around(cls, fitted: GLASS) -> GLASSOutlierDetector:
         """Wrap a detector that is fitted already."""
         adapter = cls(fitted)
-        adapter._take(fitted)
+        adapter.detector_ = fitted
         return adapter
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Fit on normal graphs."""
-        self._take((clone(self.detector) if self.detector is not None else GLASS()).fit(X))
+        self.detector_ = self._unfitted().fit(X)
         return self
+
+    @property
+    def offset_(self) -> float:
+        """It follows the threshold of ``detector_``, which changes with its references."""
+        return -self.detector_.threshold_
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Minus the anomaly score: higher is more normal."""
@@ -58,8 +63,10 @@ class GLASSOutlierDetector(OutlierMixin, BaseEstimator):
 
     def fit_predict(self, X: Any, y: object = None) -> NDArray[np.int64]:
         """Fit, then judge every graph by its own leave-one-out score."""
-        return np.where(self.fit(X).detector_.labels_ == 1, -1, 1)
+        detector = self._unfitted()
+        flags = detector.fit_predict(X)
+        self.detector_ = detector
+        return np.where(flags == 1, -1, 1)
 
-    def _take(self, fitted: GLASS) -> None:
-        self.detector_ = fitted
-        self.offset_ = -fitted.threshold_
+    def _unfitted(self) -> GLASS:
+        return GLASS() if self.detector is None else clone(self.detector)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from uuid import uuid4
+
+_HELD: ContextVar[frozenset[str]] = ContextVar("held", default=frozenset())  # directories that this thread has locked
 
 
 @contextmanager
@@ -54,8 +57,9 @@ def write_whole(path: Path, content: bytes, *, owner_only: bool = False) -> None
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """One writer at a time: a second one waits. Only POSIX systems can lock a directory."""
-    if os.name != "posix":
+    """One writer at a time: a second one waits, unless it runs inside the first. Only POSIX can lock a directory."""
+    place = os.path.realpath(directory)
+    if os.name != "posix" or place in _HELD.get():
         yield
         return
     import fcntl
@@ -63,7 +67,11 @@ def locked(directory: Path) -> Iterator[None]:
     handle = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        held = _HELD.set(_HELD.get() | {place})
+        try:
+            yield
+        finally:
+            _HELD.reset(held)
     finally:
         os.close(handle)  # which releases the lock
 

@@ -160,4 +160,9 @@ def _open_url(url: str) -> Any:
         import fsspec
     except ImportError as error:
         raise MissingExtraError("Reading a model from a URL", "cluster") from error
-    return fsspec.open(url, "rb")
+    try:
+        return fsspec.open(url, "rb")
+    except ImportError as error:
+        raise ArtifactError(f"{url} cannot be read without another package. {error}.") from error
+    except ValueError as error:  # an unknown protocol
+        raise ArtifactError(f"{url} cannot be read: {error}. Name a directory, or a URL that fsspec knows.") from error

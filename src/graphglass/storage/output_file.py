@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from graphglass.errors import InputError
 
 
-def refuse_unless_writable(path: Path, suffixes: tuple[str, ...] = ()) -> None:
-    """Find out before the work whether its result could be written; with suffixes, whether the name has one of them."""
+def refuse_unless_writable(path: Path, suffixes: tuple[str, ...] = (), *, inputs: Iterable[Path | None] = ()) -> None:
+    """Find out before the work whether its result could be written.
+
+    Parameters
+    ----------
+    path : Path
+    suffixes : tuple of str
+        The name must have one of them; any name will do if there are none.
+    inputs : iterable of Path or None
+        Files that are read, which the result must not replace.
+    """
     if suffixes and path.suffix not in suffixes:
         raise InputError(f"This is written to {', '.join(suffixes)}; {path} has another ending.")
     if path.is_dir():
         raise InputError(f"{path} is a directory. Name a file to write to.")
+    if path.is_file() and any(read is not None and read.exists() and path.samefile(read) for read in inputs):
+        raise InputError(f"{path} is an input, which the result would replace. Name another file to write to.")
     if path.exists() and not path.is_file():
         return  # a device or a pipe is written to as it is; its folder need not be writable
     folder = Path(os.path.realpath(path)).parent

@@ -40,6 +40,7 @@ def save_artifact(
     The manifest is replaced last and at once, so it is the point at which the save takes effect; older files are
     removed after it. A crash, Ctrl-C or a full disk leaves the previous artifact readable.
     """
+    refuse_url(path)
     directory = Path(path)
     if directory.exists() and not directory.is_dir():
         raise ArtifactError(f"{directory} is a file; an artifact needs a directory of its own.")
@@ -75,6 +76,14 @@ def save_artifact(
             raise ArtifactError(f"Could not write {directory}: {error}. What was there before is unchanged.") from error
         raise
     return manifest
+
+
+def refuse_url(path: str | Path) -> None:
+    """Artifacts are written to this machine; without this check ``s3://bucket`` would be a folder called ``s3:``."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(path)):  # one slash: a Path has merged the two
+        raise ArtifactError(
+            f"{path} is a URL, which can be loaded and not written. Name a local directory, and upload it afterwards."
+        )
 
 
 def _put(directory: Path, name: str, write: Write, written: list[Path]) -> Entry:
