@@ -63,7 +63,7 @@ def test_body_limit_counts_streamed_bytes(client):
         ({"alpha": 2}, "alpha"),
         ({"graphs": "no"}, "graphs"),
         ({"unknown": 1}, "unknown"),
-        ({"smiles": ["C" * 5000]}, "smiles"),
+        ({"smiles": ["C" * 5000]}, "a SMILES string of 5,000 characters"),
     ],
 )
 def test_unusable_requests_are_problems(client, body, message):
