@@ -88,10 +88,11 @@ def test_broken_unicode_is_refused_before_it_is_kept(client):
         assert "Unicode" in answer.json()["detail"]
 
 
-def test_an_id_that_no_answer_could_carry_is_replaced(client):
-    body = b'{"graphs": [{"id": "\\ud800", "nodes": 3, "edges": [[0, 1]]}]}'
+def test_text_that_no_answer_could_carry_is_replaced(client):
+    body = b'{"graphs": [{"id": "\\ud800", "nodes": 3, "edges": [[0, 1]], "columns": {"a\\ud800": "b\\udfff"}}]}'
     answer = client.post("/v1/score", content=body, headers={"content-type": "application/json"})
     assert answer.json()["results"][0]["id"] == "?"
+    assert answer.json()["results"][0]["columns"] == {"a?": "b?"}
 
 
 def test_no_input_is_echoed_in_validation_errors(client):
