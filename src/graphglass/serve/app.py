@@ -97,6 +97,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        redirect_slashes=False,
         responses=PROBLEMS,
     )
     app.state.batcher, app.state.apart = batcher, apart
