@@ -203,7 +203,7 @@ def _load(path: Path, summary: Path | None, source_prior: bool) -> tuple[GLASS |
     if source_prior and not has_summary and summary is None:
         raise ServeError(f"--source-prior is for a private summary, and {path} holds references. Leave it out.")
     if source_prior and has_summary and not path.is_file():
-        raise ServeError(f"{path} was saved with or without its prior for good. Leave out --source-prior.")
+        raise ServeError(f"{path} was saved with or without the prior, for good. Leave out --source-prior.")
     if path.is_file():
         served = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
     elif has_summary:
