@@ -1,7 +1,8 @@
 # `glass serve` from a wheel:
 #   python -m build --wheel
 #   docker build -t graphglass .
-#   docker run -p 8000:8000 -v "$PWD/model:/model:ro" -v "$PWD/token.txt:/run/token:ro" graphglass
+#   docker run -p 8000:8000 -v "$PWD/data:/data" -v "$PWD/token.txt:/run/token:ro" graphglass
+# The model is data/model. The change log is written beside it, so the folder around it is what is mounted.
 FROM python:3.11-slim
 
 COPY constraints.txt dist/graphglass-*.whl /tmp/
@@ -17,4 +18,4 @@ EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
 ENTRYPOINT ["glass", "serve"]
-CMD ["/model", "--host", "0.0.0.0", "--token-file", "/run/token"]
+CMD ["/data/model", "--host", "0.0.0.0", "--token-file", "/run/token"]

@@ -1,9 +1,10 @@
 """What a release is made of: one version number, a valid container file, and checks that agree with `make check`."""
 
+import json
 import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
@@ -31,6 +32,15 @@ def test_the_container_file_has_no_fault_and_the_process_is_not_root():
     assert "USER 1000" in lines
     assert any(line.startswith("HEALTHCHECK") for line in lines)
     assert any("graphglass-*.whl" in line for line in lines)
+
+
+def test_the_container_keeps_the_change_log_beside_the_model():
+    """The log is written beside the model, so the model's parent must be a mounted folder."""
+    (command,) = re.findall(r"^CMD (.*)$", text("Dockerfile"), re.M)
+    folder = str(PurePosixPath(json.loads(command)[0]).parent)
+    for page in ("Dockerfile", "docs/how-to/service.md"):
+        (run,) = re.findall(r"docker run .*", text(page))
+        assert f':{folder}"' in run, page
 
 
 def test_pre_commit_runs_the_checks_of_make_check():

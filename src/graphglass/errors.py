@@ -17,6 +17,7 @@ GlassError
 │   ├── BudgetError                    the ledger has too little budget left
 │   └── LedgerError                    the ledger is damaged, tampered with or rolled back
 ├── ServeError                       the service is misconfigured
+│   └── ModelConflictError             the model on disk is not the one that is served, or cannot be changed
 └── ClusterError                     a scheduler or worker cannot do the work
 
 Messages say what was expected, what was found and what to do.
@@ -104,6 +105,10 @@ class LedgerError(PrivacyError):
 
 class ServeError(GlassError):
     """The service is misconfigured."""
+
+
+class ModelConflictError(ServeError):
+    """The model on disk is not the one that is served, or cannot be changed; the message is for clients."""
 
 
 class ClusterError(GlassError):

@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, write_json_lines
 from graphglass.cli.app import app
-from graphglass.errors import ArtifactError, InputError
+from graphglass.errors import ArtifactError, InputError, ServeError
 from graphglass.privacy.private_summary import PrivateSummary
+from graphglass.privacy.summary_detector import SummaryDetector
 
 pytest.importorskip("opendp")
 
@@ -76,3 +77,19 @@ def test_what_is_refused(place, normals):
     assert isinstance(other.exception, ArtifactError)
     assert "was released with encoder" in str(other.exception)
     assert not (place / "r.html").exists()
+    alone = glass("score", place / "model", place / "queries.jsonl", "--source-prior").exception
+    assert isinstance(alone, InputError)
+    assert "--summary" in str(alone)
+
+
+def test_serve_refuses_options_that_would_have_no_effect(place):
+    SummaryDetector.of(PrivateSummary.load(place / "prior"), GLASS.load(place / "model")).save(place / "released")
+    for options, reason in (
+        ((place / "plain", "--summary", place / "prior"), "holds a summary already"),
+        ((place / "released", "--summary", place / "prior"), "holds a summary already"),
+        ((place / "released", "--source-prior"), "for good"),
+        ((place / "model", "--source-prior"), "is for a private summary"),
+    ):
+        error = glass("serve", *options, "--port", 0).exception
+        assert isinstance(error, ServeError), options
+        assert reason in str(error)

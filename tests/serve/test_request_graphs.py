@@ -1,5 +1,7 @@
 """Items of a request are read together, and each as if it came alone."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from graphglass.errors import LimitError, SchemaError
 from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
-from graphglass.serve.request_graphs import check_work, item_names, read_items
+from graphglass.serve.request_graphs import check_work, item_names, read_items, request_items
 from graphglass.serve.request_limits import ServeLimits, estimated_seconds
 
 LIMITS = ServeLimits(nodes=50).reading
@@ -73,6 +75,25 @@ def test_work_is_bounded_by_its_estimate_before_anything_is_read():
         check_work(schemas.ScoreRequest(smiles=["C"] * 301), bounds)
     for odd in ({"nodes": "many"}, {"nodes": None, "edges": 3}, {"nodes": 10**400}, {"nodes": -5}):
         assert np.isfinite(estimated_seconds(odd, LIMITS))
+
+
+def test_a_molecule_that_is_too_long_costs_nothing_whichever_way_it_comes():
+    long = "C" * 120_000
+    bounds = ServeLimits()
+    for request in (schemas.ScoreRequest(graphs=[{"smiles": long}]), schemas.ScoreRequest(smiles=[long, "CCO"])):
+        assert check_work(request, bounds) < 0.01
+        start = time.process_time()
+        sets, rejected = read_items(request_items(request), bounds.reading, as_is)
+        assert time.process_time() - start < 5  # parsed, it takes more than a minute
+        assert rejected == {0: "a SMILES string of 120,000 characters, the limit max_smiles_characters is 4,000"}
+        assert sum(map(len, sets)) == len(request.smiles[1:])
+
+
+def test_a_long_molecule_is_estimated_by_what_it_takes():
+    """Measured: 0.37 seconds for a chain of 4,000 atoms. A usual molecule takes one or two thousandths."""
+    bounds = ServeLimits().reading
+    assert estimated_seconds({"smiles": "C" * 4000}, bounds) > 0.37
+    assert estimated_seconds({"smiles": "C" * 24}, bounds) < 0.0025
 
 
 def test_an_explanation_is_estimated_with_its_deletions():

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -63,7 +64,7 @@ def test_body_limit_counts_streamed_bytes(client):
         ({"alpha": 2}, "alpha"),
         ({"graphs": "no"}, "graphs"),
         ({"unknown": 1}, "unknown"),
-        ({"smiles": ["C" * 5000]}, "smiles"),
+        ({"smiles": ["C" * 5000]}, "a SMILES string of 5,000 characters"),
     ],
 )
 def test_unusable_requests_are_problems(client, body, message):
@@ -88,10 +89,23 @@ def test_broken_unicode_is_refused_before_it_is_kept(client):
         assert "Unicode" in answer.json()["detail"]
 
 
-def test_an_id_that_no_answer_could_carry_is_replaced(client):
-    body = b'{"graphs": [{"id": "\\ud800", "nodes": 3, "edges": [[0, 1]]}]}'
+def test_text_that_no_answer_could_carry_is_replaced(client):
+    body = b'{"graphs": [{"id": "\\ud800", "nodes": 3, "edges": [[0, 1]], "columns": {"a\\ud800": "b\\udfff"}}]}'
     answer = client.post("/v1/score", content=body, headers={"content-type": "application/json"})
     assert answer.json()["results"][0]["id"] == "?"
+    assert answer.json()["results"][0]["columns"] == {"a?": "b?"}
+
+
+def test_spellings_of_paths_make_no_new_counters(service, limits):
+    with TestClient(create_app(service, token=TOKEN, limits=limits)) as client:
+        pages = {"/": 200, "/docs": 200, "/web/inspector.js": 200, "/web/./././inspector.js": 200, "/openapi.json": 200}
+        other = {f"/docs{'/' * count}": 404 for count in range(1, 9)} | {"/v1/model/": 401, "/v1/model/x": 401}
+        for path, status in (pages | other | {"/v1/score": 401, "/web/absent.js": 404}).items():
+            assert client.get(path, follow_redirects=False).status_code == status, path
+        assert client.post("/docs").status_code == 405
+        page = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+    labels = set(re.findall(r'glass_request(?:s_total|_seconds_count){route="(.*?)"', page))
+    assert labels == {"/", "/docs", "other"}
 
 
 def test_no_input_is_echoed_in_validation_errors(client):

@@ -58,6 +58,8 @@ def score(
     from graphglass.errors import InputError
     from graphglass.storage.output_file import refuse_unless_writable
 
+    if source_prior and summary is None:
+        raise InputError("--source-prior is for a private summary: name one with --summary, or leave it out.")
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
     if cluster is not None:
         if chosen or zero_shot or report or keep or label_column or normal or output is None:

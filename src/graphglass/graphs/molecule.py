@@ -16,6 +16,7 @@ from graphglass.errors import GraphError, MissingExtraError
 from graphglass.graphs.chemistry import atom_contributions, atom_environments
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.label_codes import typed_texts
+from graphglass.graphs.limits import Limits
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record, RecordSet
 from graphglass.graphs.readers.rejects import RejectLog
@@ -36,7 +37,10 @@ def rdkit_chemistry() -> Iterator[Any]:
         yield Chem
 
 
-def parse_smiles(chemistry: Any, text: str) -> Any:
+def parse_smiles(chemistry: Any, text: str, limits: Limits) -> Any:
+    if len(text) > limits.max_smiles_characters:
+        bound = f"the limit max_smiles_characters is {limits.max_smiles_characters:,}"
+        raise GraphError(f"a SMILES string of {len(text):,} characters, {bound}")
     molecule = chemistry.MolFromSmiles(text, sanitize=False)
     if molecule is None:
         raise GraphError(f"{text[:60]!r} is not a SMILES string")

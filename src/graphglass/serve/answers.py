@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from graphglass.detector.explanation import Neighbour
-from graphglass.errors import InputError, SchemaError
+from graphglass.errors import InputError, ModelConflictError, SchemaError
 from graphglass.graphs.drawing import draw_graph
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.joining import concatenate
 from graphglass.serve import schemas
+from graphglass.serve.current_service import CurrentService
 from graphglass.serve.request_graphs import item_names, own_values, read_items, rejections, request_items
 from graphglass.serve.request_limits import Item, ServeLimits
-from graphglass.serve.service import Service
+from graphglass.serve.service import REPLACED, Service
 
 
 def score_requests(
@@ -50,52 +51,68 @@ def score_requests(
     return answers
 
 
-def explain_request(service: Service, bounds: ServeLimits, request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
-    """Everything the page shows about one graph; with a private summary, the contributions of channels alone."""
+def explain_request(
+    service: Service, bounds: ServeLimits, request: schemas.ExplainRequest
+) -> tuple[schemas.ExplainAnswer, GraphSet]:
+    """What the page shows about one graph, but for its place, and the graph that was scored.
+
+    With a private summary, the contributions of channels alone.
+    """
     graphs, _ = _read_all(request, bounds, service, "explained")
     scored = service.accept(graphs)  # drawn is what was sent
     detector = service.detector
     if detector is None:
         contributions = {name: float(part[0]) for name, part in service.model.contributions(scored).items()}
-        return schemas.ExplainAnswer(
+        answer = schemas.ExplainAnswer(
             id=graphs.ids[0],
             score=sum(contributions.values()),
             contributions=contributions,
             drawing=_drawing(service, graphs),
         )
+        return answer, scored
     explanation = detector.explain(scored, neighbours=request.neighbours, nodes=request.nodes)
     attribution = explanation.node_attribution if request.nodes else None
-    return schemas.ExplainAnswer(
+    answer = schemas.ExplainAnswer(
         **explanation.to_json()
         | {
             "drawing": _drawing(service, graphs, attribution, explanation.edges),
             "neighbours": [_neighbour(service, item, detector.reference(item.id)) for item in explanation.neighbours],
             "resembles": [_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
-            "place": detector.map_positions(scored)[1][0],
         }
     )
+    return answer, scored
+
+
+def with_place(service: Service, answer: schemas.ExplainAnswer, scored: GraphSet) -> schemas.ExplainAnswer:
+    """The explanation with the place of its graph on the map. The first one of a large model has the map fitted."""
+    if service.detector is None:
+        return answer
+    return answer.model_copy(update={"place": tuple(service.detector.map_positions(scored)[1][0].tolist())})
 
 
 def add_request(
-    service: Service, bounds: ServeLimits, request: schemas.Graphs, anomalous: bool
+    current: CurrentService, bounds: ServeLimits, request: schemas.Graphs, anomalous: bool
 ) -> schemas.ChangeAnswer:
     """Add the graphs of a request to the trusted normals or to the known anomalies, durably."""
-    graphs, rejected = _read_all(request, bounds, service, "added", accepted=True)
-    added = service.add(graphs, anomalous=anomalous)
-    return schemas.ChangeAnswer(total=service.count(anomalous), changed=list(added), rejected=rejected)
+    graphs, rejected = _read_all(request, bounds, current.service, "added", accepted=True)
+    added = current.add(graphs, anomalous=anomalous)
+    return schemas.ChangeAnswer(total=current.service.count(anomalous), changed=list(added), rejected=rejected)
 
 
-def remove_ids(service: Service, ids: list[str], anomalous: bool) -> schemas.ChangeAnswer:
+def remove_ids(current: CurrentService, ids: list[str], anomalous: bool) -> schemas.ChangeAnswer:
     """Remove trusted normals or known anomalies, durably."""
-    service.remove(ids, anomalous=anomalous)
-    return schemas.ChangeAnswer(total=service.count(anomalous), changed=ids)
+    current.remove(ids, anomalous=anomalous)
+    return schemas.ChangeAnswer(total=current.service.count(anomalous), changed=ids)
 
 
 def answer_apart(arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, request: Any) -> Any:
-    """In a process apart: load the model if it has changed, then score or explain."""
+    """In a process apart: load the model if it has changed, then score or explain.
+
+    ModelConflictError if the model on disk is not the one with this digest.
+    """
     service = _loaded(arguments, digest)
     if isinstance(request, schemas.ExplainRequest):
-        return explain_request(service, bounds, request)
+        return with_place(service, *explain_request(service, bounds, request))
     answer = score_requests(service, bounds, [request])[0]
     if isinstance(answer, Exception):
         raise answer
@@ -104,7 +121,10 @@ def answer_apart(arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, r
 
 @lru_cache(maxsize=1)
 def _loaded(arguments: tuple[Any, ...], digest: str) -> Service:
-    return Service(*arguments)
+    service = Service(*arguments)
+    if service.digest != digest:
+        raise ModelConflictError(REPLACED)
+    return service
 
 
 Measured = tuple[float, float | None, int, int]  # score, p-value, nodes, edges

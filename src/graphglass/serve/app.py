@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Annotated, Any
@@ -19,12 +18,13 @@ from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 
 from graphglass import __version__
-from graphglass.errors import GlassError, InputError, MissingExtraError
+from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError
 from graphglass.serve import schemas
-from graphglass.serve.answers import add_request, answer_apart, explain_request, remove_ids, score_requests
+from graphglass.serve.answers import add_request, answer_apart, explain_request, remove_ids, score_requests, with_place
 from graphglass.serve.apart import ApartProcess
 from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
+from graphglass.serve.current_service import CurrentService
 from graphglass.serve.drift import drift_curve
 from graphglass.serve.example import example_request
 from graphglass.serve.graph_files import read_file
@@ -38,8 +38,9 @@ from graphglass.serve.service import Service
 logger = logging.getLogger("graphglass.serve")
 
 _STATUSES = {
-    400: "Bad request", 401: "No token", 405: "Wrong method", 408: "Body too slow", 413: "Body too large",
-    421: "Another host", 422: "Cannot be used", 429: "Too many requests", 500: "Failed", 503: "Took too long",
+    400: "Bad request", 401: "No token", 405: "Wrong method", 408: "Body too slow", 409: "Model on disk is in the way",
+    413: "Body too large", 421: "Another host", 422: "Cannot be used", 429: "Too many requests", 500: "Failed",
+    503: "Took too long",
 }  # fmt: skip
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"description": text, "content": {"application/problem+json": {}}} for code, text in _STATUSES.items()
@@ -48,8 +49,9 @@ _Ids = Annotated[list[schemas.Name], Query(alias="id", min_length=1, max_length=
 _FILE_BODY = {
     "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
 }
-# Files of more bytes, and formats that unpack to more than they are, are read in the process apart.
-_QUICK_BYTES = 1 << 20
+# Files of more bytes, and formats that unpack to more than they are, are read in the process apart. So many bytes take
+# at most a second: the slowest are the longest molecules.
+_QUICK_BYTES = 1 << 14
 _QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt")
 
 
@@ -73,8 +75,9 @@ def create_app(
     """
     bounds = limits or ServeLimits()
     counters = Counters()
+    current = CurrentService(service)
     batcher = Batcher(
-        partial(score_requests, service, bounds),
+        lambda requests: score_requests(current.service, bounds, requests),
         size=request_size,
         batch_graphs=bounds.batch_graphs,
         waiting=bounds.waiting,
@@ -84,7 +87,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batcher.start()
-        await batcher.run(service.ready)  # compiled kernels load now, not during the first request
+        await batcher.run(current.service.ready)  # compiled kernels load now, not during the first request
+        batcher.prepare(current.prepare_map)
         yield
         await batcher.stop()
         apart.stop()
@@ -96,10 +100,11 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        redirect_slashes=False,
         responses=PROBLEMS,
     )
     app.state.batcher, app.state.apart = batcher, apart
-    counters.references.set(service.reference_count)
+    counters.references.set(current.service.reference_count)
     _answer_problems(app)
     app.add_middleware(BodyLimit, limits=bounds)
     app.add_middleware(Guard, counters=counters, token=token, hosts=hosts)
@@ -109,8 +114,20 @@ def create_app(
         async with asyncio.timeout(bounds.seconds):
             return await work
 
-    def in_other_process(request: schemas.Graphs) -> Awaitable[Any]:
-        return apart.run(answer_apart, service.arguments, service.digest, bounds, request)
+    async def in_other_process(request: schemas.Graphs) -> Any:
+        while True:
+            asked = current.service
+            try:
+                return await apart.run(answer_apart, asked.arguments, asked.digest, bounds, request)
+            except ModelConflictError:
+                await batcher.change(int)  # a change of our own that is being saved ends first
+                if current.service is asked:
+                    raise
+
+    async def explained(service: Service, request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
+        answer, scored = await batcher.run(explain_request, service, bounds, request)
+        placed: schemas.ExplainAnswer = await batcher.place(with_place, service, answer, scored)
+        return placed
 
     @app.post("/v1/score", response_model=schemas.ScoreAnswer)
     async def score(request: schemas.ScoreRequest) -> Response:
@@ -126,8 +143,7 @@ def create_app(
     async def explain(request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
         """Explain the score of one graph. With a private summary, by the contributions of channels alone."""
         quick = check_work(request, bounds) <= bounds.quick_seconds
-        here = partial(batcher.run, explain_request, service, bounds, request)
-        return await timely(here() if quick else in_other_process(request))
+        return await timely(explained(current.service, request) if quick else in_other_process(request))
 
     @app.post("/v1/drift")
     async def drift(request: schemas.DriftRequest) -> schemas.DriftAnswer:
@@ -151,36 +167,42 @@ def create_app(
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
         """What is served."""
-        return schemas.ModelAnswer(**service.facts(), graphs_per_request=bounds.graphs)
+        return schemas.ModelAnswer(**current.service.facts(), graphs_per_request=bounds.graphs)
 
     @app.get("/v1/example")
     async def example() -> schemas.Graphs:
         """Some references, and graphs unlike them, to try the service with."""
-        return await timely(batcher.run(example_request, service.example_references()))
+        return await timely(batcher.run(example_request, current.service.example_references()))
 
     @app.get("/v1/map")
     async def reference_map() -> schemas.MapAnswer:
         """Positions of the references on a plane: the closer, the more similar."""
-        return await timely(batcher.run(service.reference_map))
+        return await timely(batcher.place(current.service.reference_map))
 
     @app.get("/v1/references")
     async def list_references(
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0, limit: Annotated[int, Query(ge=1, le=20_000)] = 100
     ) -> schemas.ReferenceAnswer:
         """Ids and leave-one-out scores of the references; of a very large set, those of the sample kept whole."""
+        service = current.service
         rows = service.references()
         return schemas.ReferenceAnswer(
             total=service.reference_count, listed=len(rows), references=rows[offset : offset + limit]
         )
 
+    def changed(work: Callable[..., schemas.ChangeAnswer], *arguments: Any) -> schemas.ChangeAnswer:
+        answer = work(current, *arguments)
+        counters.references.set(current.service.reference_count)
+        batcher.prepare(current.prepare_map)
+        return answer
+
     async def change(*work: Any) -> schemas.ChangeAnswer:
-        answer: schemas.ChangeAnswer = await timely(batcher.change(*work))
-        counters.references.set(service.reference_count)
+        answer: schemas.ChangeAnswer = await timely(batcher.change(changed, *work))
         return answer
 
     async def add(request: schemas.Graphs, *, anomalous: bool) -> schemas.ChangeAnswer:
         check_work(request, bounds)
-        return await change(add_request, service, bounds, request, anomalous)
+        return await change(add_request, bounds, request, anomalous)
 
     @app.post("/v1/references", status_code=201)
     async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:
@@ -190,12 +212,12 @@ def create_app(
     @app.delete("/v1/references")
     async def remove_references(ids: _Ids) -> schemas.ChangeAnswer:
         """Remove references by id."""
-        return await change(remove_ids, service, ids, False)
+        return await change(remove_ids, ids, False)
 
     @app.get("/v1/anomalies")
     async def list_anomalies() -> schemas.AnomalyAnswer:
         """Ids of the known anomalies."""
-        ids = service.known_ids()
+        ids = current.service.known_ids()
         return schemas.AnomalyAnswer(total=len(ids), anomalies=list(ids))
 
     @app.post("/v1/anomalies", status_code=201)
@@ -206,7 +228,7 @@ def create_app(
     @app.delete("/v1/anomalies")
     async def remove_anomalies(ids: _Ids) -> schemas.ChangeAnswer:
         """Remove known anomalies by id."""
-        return await change(remove_ids, service, ids, True)
+        return await change(remove_ids, ids, True)
 
     @app.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
@@ -259,6 +281,8 @@ def _answer_problems(app: FastAPI) -> None:
     async def failed(_: Request, error: GlassError) -> Response:
         if isinstance(error, InputError | MissingExtraError):
             return problem_response(422, str(error))
+        if isinstance(error, ModelConflictError):
+            return problem_response(409, str(error))
         # Other errors name files and settings of the service, which are for its owner and not for its clients.
         logger.error("%s: %s", type(error).__name__, error)
         return problem_response(500, "The service could not do this and changed nothing. The reason is in its log.")

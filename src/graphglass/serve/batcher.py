@@ -1,4 +1,4 @@
-"""Concurrent requests share one scoring pass, in order of arrival; changes of the model wait in a line of their own."""
+"""Concurrent requests share one scoring pass, in order of arrival; changes and the map have lines of their own."""
 
 from __future__ import annotations
 
@@ -69,19 +69,22 @@ class Batcher:
         self._scoring = WorkThread("glass", waiting)
         # Building a changed model may take minutes. Meanwhile the scoring thread answers with the old one.
         self._changes = WorkThread("glass-change", waiting)
-        # Anything else to do with the model, never at the same time as a batch; and changes of it, one at a time.
-        self.run, self.change = self._scoring.run, self._changes.run
+        # So may fitting the map of a large model. Only what needs the map waits for it.
+        self._maps = WorkThread("glass-map", waiting)
+        # Anything else to do with the model, never at the same time as a batch; changes of it, one at a time; and
+        # whatever needs the map.
+        self.run, self.change, self.place = self._scoring.run, self._changes.run, self._maps.run
         self.batches = 0
 
     @property
     def waiting(self) -> int:
         """Requests in line."""
-        return self._line.qsize() + self._scoring.waiting + self._changes.waiting
+        return self._line.qsize() + self._scoring.waiting + self._changes.waiting + self._maps.waiting
 
     @property
     def full(self) -> bool:
         """Whether the next request would be refused."""
-        return self._line.full() or self._scoring.full or self._changes.full
+        return self._line.full() or self._scoring.full or self._changes.full or self._maps.full
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._gather())
@@ -90,7 +93,12 @@ class Batcher:
         if self._task is not None:
             self._task.cancel()
         self._scoring.stop()
-        self._changes.stop()
+        self._changes.stop()  # before the next one, which the last change may still ask for a map
+        self._maps.stop()
+
+    def prepare(self, function: Callable[[], object]) -> None:
+        """Have the map made before anybody asks; if that fails, whoever asks will see it fail."""
+        self._maps.executor.submit(function)
 
     async def answer(self, asked: Any) -> Any:
         """The answer to one request, worked out together with whatever else is waiting."""

@@ -11,7 +11,7 @@ from pathlib import Path
 LOG_NAME = "references-audit.log"
 
 
-def record_change(model: Path, stage: str, action: str, ids: Sequence[str], references: int) -> None:
+def record_change(model: Path, action: str, ids: Sequence[str], stage: str, references: int) -> None:
     """Append a line to the log and make it durable. Graph content is not logged.
 
     A change that was ``begun`` and neither ``done`` nor ``failed`` was cut off by a crash; the model may or may not

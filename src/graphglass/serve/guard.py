@@ -110,8 +110,8 @@ class Guard:
             if not status:
                 problem = problem_response(500, "The service failed on this request; its log says where.")
                 await problem(scope, receive, sending)
-        # Only paths that exist become labels: a client must not be able to fill the memory with new ones.
-        route = "other" if status in (401, 404, 421) else path
+        # Only routes become labels: a client must not be able to fill the memory with spellings of paths.
+        route = getattr(scope.get("route"), "path", "other")
         self.counters.requests.labels(route, str(status)).inc()
         self.counters.seconds.labels(route).observe(time.perf_counter() - start)
 

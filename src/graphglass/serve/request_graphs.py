@@ -25,7 +25,11 @@ def own_values(item: Item) -> dict[str, Any]:
     values = item.get("columns")
     if not isinstance(values, dict):
         return {}
-    return {str(name): value for name, value in values.items() if value is None or isinstance(value, str | int | float)}
+    return {
+        sendable(str(name)): sendable(value) if isinstance(value, str) else value
+        for name, value in values.items()
+        if value is None or isinstance(value, str | int | float)
+    }
 
 
 def request_size(request: schemas.Graphs) -> int:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphglass.graphs.limits import Limits
+from graphglass.serve.schemas import LONGEST_TEXT
 
-# Processor seconds per graph, per node or edge, and per edge and square root of edges (counting motifs), as measured.
-# A long path takes three times its estimate, a dense graph less.
-_PER_GRAPH, PER_ITEM, _PER_MOTIF = 1e-3, 2e-5, 1e-8
+# Processor seconds per graph, per node or edge, per edge and square root of edges (counting motifs), and per pair of
+# characters of a molecule (its chemistry), as measured. A long path takes three times its estimate, a dense graph less.
+_PER_GRAPH, PER_ITEM, _PER_MOTIF, _PER_PAIR = 1e-3, 2e-5, 1e-8, 1.5e-8
 Item = Mapping[str, Any]  # a node-link record as in JSON Lines files, or {"smiles": text, "id": name}
 DELETIONS = 128  # an explanation scores up to so many smaller copies of its graph
 
@@ -66,6 +67,7 @@ class ServeLimits:
             max_nodes_per_graph=self.nodes,
             max_edges_per_graph=self.edges,
             max_record_bytes=self.body_bytes,
+            max_smiles_characters=LONGEST_TEXT,
             max_file_bytes=16 * self.body_bytes,
             max_zip_bytes=16 * self.body_bytes,
         )
@@ -82,9 +84,10 @@ def estimated_seconds(item: Item, limits: Limits) -> float:
     One past the limits costs little: it is rejected when it is read.
     """
     if is_molecule(item):
-        nodes = edges = len(str(item["smiles"]))
-    else:
-        nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
+        length = len(str(item["smiles"]))
+        too_long = length > limits.max_smiles_characters
+        return _PER_GRAPH if too_long else _PER_GRAPH + 2 * PER_ITEM * length + _PER_PAIR * length**2
+    nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
     if nodes > limits.max_nodes_per_graph or edges > limits.max_edges_per_graph:
         return _PER_GRAPH
     return _PER_GRAPH + PER_ITEM * (nodes + edges) + _PER_MOTIF * edges**1.5

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-LONGEST_TEXT = 4000
+LONGEST_TEXT = 4000  # of a molecule as well, which is rejected by itself if it is longer
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 OWN_COLUMNS = "Values of your own, such as a name: returned with the result, never scored."
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -19,7 +19,7 @@ class _Strict(BaseModel):
 class Molecule(_Strict):
     """A molecule as SMILES."""
 
-    smiles: Text
+    smiles: str
     id: Name | None = None
     columns: dict[Name, Text | float | bool | None] = Field(default={}, description=OWN_COLUMNS)
 
@@ -30,7 +30,7 @@ class Graphs(_Strict):
     graphs: list[dict[str, Any]] = Field(
         default=[], description='Node-link records: {"id", "nodes": [{"id", "label"}], "edges": [[0, 1]]}'
     )
-    smiles: list[Text | Molecule] = []
+    smiles: list[str | Molecule] = []
 
 
 class ScoreRequest(Graphs):

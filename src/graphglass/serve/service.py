@@ -1,4 +1,4 @@
-"""One model behind many requests: what the routes ask of it."""
+"""One state of a model behind many requests: what the routes ask of it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from graphglass.graphs.joining import concatenate
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.serve import schemas
-from graphglass.serve.change_log import record_change
 from graphglass.storage.load import artifact_digest, artifact_kind
 
 EXAMPLE_NODES = 40
+REPLACED = (
+    "The model on disk is no longer the one that is served. Restart the service to serve the new one, or put the old "
+    "one back."
+)
 
 
 class Service:
-    """A detector and the directory it came from, or a private summary.
-
-    Reference changes build a new detector, save it, and only then replace the one in use; requests see the old or the
-    new.
+    """A detector and the directory it came from, or a private summary; what it answers with never changes.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Service:
     summary : path, optional
         Serve this private summary in place of the model's references.
     source_prior : bool
-        With ``summary``: use its public prior.
+        With a summary: use its public prior.
 
     Attributes
     ----------
@@ -49,24 +49,14 @@ class Service:
     model : GLASS or SummaryDetector
     digest : str
         Identifies the model.
+    coloured_labels : tuple of str
+        Node labels with a colour of their own in all drawings.
     """
 
     def __init__(self, path: str | Path, summary: Path | None = None, source_prior: bool = False) -> None:
         self.path = Path(path)
         self.arguments = self.path, summary, source_prior
-        self.model: GLASS | SummaryDetector
-        self.coloured_labels: tuple[str, ...] = ()  # node labels with a colour of their own in all drawings
-        if self.path.is_file():
-            self.model = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
-        elif artifact_kind(path) != KIND:
-            if summary is not None:
-                raise ServeError(f"{path} carries a summary already; --summary is for a model with references.")
-            self.model = SummaryDetector.load(path)
-        else:
-            self.model = GLASS.load(path)
-            if summary is not None:
-                released = PrivateSummary.load(summary)
-                self.model = SummaryDetector.of(released, self.model, source_prior=source_prior)
+        self.model, self.digest = _load(self.path, summary, source_prior)
         self._describe()
 
     @property
@@ -110,7 +100,7 @@ class Service:
 
     def reference_family_means(self) -> dict[str, float]:
         """The same of the references, each against the others."""
-        scorer = self._with_references("A comparison with the references").scorer_
+        scorer = self.with_references("A comparison with the references").scorer_
         parts = scorer.fusion.contributions({channel.name: channel.left_out for channel in scorer.channels})
         return _means_by_family(parts)
 
@@ -150,7 +140,7 @@ class Service:
 
     def reference_map(self) -> schemas.MapAnswer:
         """Positions of the references and of the known anomalies."""
-        detector = self._with_references("The map")
+        detector = self.with_references("The map")
         known = detector.anomalies_
         graphs = detector.references_.graphs
         places, known_places = detector.map_positions(graphs[0] if known is None else known.graphs)
@@ -163,17 +153,17 @@ class Service:
 
     def anomaly(self, identifier: str) -> GraphSet:
         """One known anomaly."""
-        known = self._with_references("A known anomaly").anomalies_
+        known = self.with_references("A known anomaly").anomalies_
         assert known is not None
         return known.graphs[known.graphs.ids.index(identifier)]
 
     def known_ids(self) -> tuple[str, ...]:
         """Ids of the known anomalies."""
-        return _side(self._with_references("The list of anomalies"), anomalous=True)
+        return ids_on_side(self.with_references("The list of anomalies"), anomalous=True)
 
     def example_references(self, count: int = 4) -> GraphSet:
         """References from the most usual to the most unusual one, of a size that people can look at."""
-        detector = self._with_references("An example")
+        detector = self.with_references("An example")
         graphs = detector.references_.graphs
         small = np.flatnonzero(graphs.sizes <= max(EXAMPLE_NODES, graphs.sizes.min()))
         order = small[np.argsort(detector.decision_scores_[small], kind="stable")]
@@ -181,56 +171,55 @@ class Service:
 
     def references(self) -> list[dict[str, str | float]]:
         """Ids and scores of the references that are kept whole: all, or the sample of an indexed set."""
-        detector = self._with_references("The list of references")
+        detector = self.with_references("The list of references")
         pairs = zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True)
         return [{"id": name, "score": float(value)} for name, value in pairs]
 
-    # Changes
+    # Other states
 
-    def add(self, graphs: GraphSet, *, anomalous: bool = False) -> tuple[str, ...]:
-        """Add trusted normals or known anomalies, durably; returns their ids, which may differ where names clash."""
-        changed = copy.copy(self._with_references("A change of the references"))
-        if anomalous:
-            changed.add_anomalies(graphs, strict=True)
-        else:
-            changed.add_references(graphs)
-        ids = _side(changed, anomalous)[-len(graphs) :]
-        self._replace(changed, "add", ids, anomalous)
-        return ids
+    def with_detector(self, detector: GLASS) -> Service:
+        """A service of the same directory with another detector; whoever saves that one sets the digest."""
+        other = copy.copy(self)
+        other.model = detector
+        other._describe()
+        return other
 
-    def remove(self, ids: Sequence[str], *, anomalous: bool = False) -> None:
-        """Remove trusted normals or known anomalies by id, durably."""
-        changed = copy.copy(self._with_references("A change of the references"))
-        (changed.remove_anomalies if anomalous else changed.remove_references)(ids)
-        self._replace(changed, "remove", ids, anomalous)
-
-    def _replace(self, changed: GLASS, action: str, ids: Sequence[str], anomalous: bool) -> None:
-        action = f"{action}-anomalies" if anomalous else action
-        before = len(_side(self._with_references("A change of the references"), anomalous))
-        record_change(self.path, "begun", action, ids, before)
-        try:
-            changed.save(self.path)
-        except BaseException:
-            record_change(self.path, "failed", action, ids, before)
-            raise
-        record_change(self.path, "done", action, ids, len(_side(changed, anomalous)))
-        self.model = changed
-        self._describe()
-
-    def _describe(self) -> None:
-        if isinstance(self.model, SummaryDetector):
-            self.digest = self.model.fingerprint
-        else:
-            self.digest = artifact_digest(self.path)
-            self.coloured_labels = frequent_labels(self.model.references_.graphs)
-
-    def _with_references(self, what: str) -> GLASS:
+    def with_references(self, what: str) -> GLASS:
+        """The detector with references; InputError where there is none."""
         if self.detector is None:
             raise InputError(f"{what} is not available: this service holds a private summary and no references.")
         return self.detector
 
+    def _describe(self) -> None:
+        found = () if self.detector is None else frequent_labels(self.detector.references_.graphs)
+        self.coloured_labels: tuple[str, ...] = found
 
-def _side(detector: GLASS, anomalous: bool) -> tuple[str, ...]:
+
+def _load(path: Path, summary: Path | None, source_prior: bool) -> tuple[GLASS | SummaryDetector, str]:
+    """The model and its digest; an option that would have no effect is refused."""
+    has_summary = path.is_file() or artifact_kind(path) != KIND
+    if has_summary and summary is not None:
+        raise ServeError(f"{path} holds a summary already; --summary is for a model with references.")
+    if source_prior and not has_summary and summary is None:
+        raise ServeError(f"--source-prior is for a private summary, and {path} holds references. Leave it out.")
+    if source_prior and has_summary and not path.is_file():
+        raise ServeError(f"{path} was saved with or without the prior, for good. Leave out --source-prior.")
+    if path.is_file():
+        served = SummaryDetector.of(PrivateSummary.load(path), source_prior=source_prior)
+    elif has_summary:
+        served = SummaryDetector.load(path)
+    elif summary is not None:
+        served = SummaryDetector.of(PrivateSummary.load(summary), GLASS.load(path), source_prior=source_prior)
+    else:
+        while True:  # until both are of one state: somebody may save another one in between
+            digest = artifact_digest(path)
+            detector = GLASS.load(path)
+            if artifact_digest(path) == digest:
+                return detector, digest
+    return served, served.fingerprint
+
+
+def ids_on_side(detector: GLASS, anomalous: bool) -> tuple[str, ...]:
     """Ids of the known anomalies, or of the references."""
     side = detector.anomalies_ if anomalous else detector.references_
     return () if side is None else side.graphs.ids

@@ -9,6 +9,7 @@ import pytest
 from rdkit import Chem
 
 from graphglass.errors import GraphError, SchemaError
+from graphglass.graphs.limits import Limits
 from graphglass.graphs.molecule import ATOM_ATTRIBUTES
 from graphglass.graphs.read import read_graphs, read_report
 
@@ -172,3 +173,22 @@ def test_a_molecule_that_is_none_or_impossible_is_left_out() -> None:
     result = read_report([Chem.MolFromSmiles("C"), None, impossible])
     assert result.graphs.ids == ("line-0",)
     assert [reject.position for reject in result.rejects] == [1, 2]
+
+
+def test_a_long_molecule_is_rejected_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    real = Chem.MolFromSmiles
+    monkeypatch.setattr(Chem, "MolFromSmiles", lambda text, **options: parsed.append(text) or real(text, **options))
+    (tmp_path / "m.smi").write_text("CCCCCC long\nCCO short\n")
+    (tmp_path / "m.csv").write_text("name,smiles\nlong,CCCCCC\nshort,CCO\n")
+    for source in (tmp_path / "m.smi", tmp_path / "m.csv", ["CCCCCC", "CCO"]):
+        result = read_report(source, limits=Limits(max_smiles_characters=5), cache=False, format=_format(source))
+        assert [item.reason for item in result.rejects] == [
+            "a SMILES string of 6 characters, the limit max_smiles_characters is 5"
+        ]
+        assert len(result.graphs) == 1
+    assert parsed == ["CCO"] * 3
+
+
+def _format(source: object) -> str | None:
+    return "smi" if isinstance(source, list) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,13 @@ def read_smi(path: Path, options: ReadOptions) -> GraphSet:
             rows.append(MoleculeRow(line, smiles, name.strip() or None, columns=columns))
     if rows and rows[0].source.lower() == "smiles":
         rows = rows[1:]
-    return read_molecules(rows, parse_smiles, options)
+    return read_molecules(rows, partial(parse_smiles, limits=options.limits), options)
 
 
 def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions) -> GraphSet:
     """SMILES strings in memory; position counts from 0."""
     rows = [MoleculeRow(place, text, columns=options.kept({"smiles": text})) for place, text in strings]
-    return read_molecules(rows, parse_smiles, options)
+    return read_molecules(rows, partial(parse_smiles, limits=options.limits), options)
 
 
 def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
@@ -81,7 +82,7 @@ def read_smiles_cells(
         label = label.strip() or None if isinstance(label, str) else label
         columns = options.kept(dict(zip(header, cells, strict=True)))
         rows.append(MoleculeRow(line, str(cells[column] or "").strip(), name, label, columns))
-    return read_molecules(rows, parse_smiles, options)
+    return read_molecules(rows, partial(parse_smiles, limits=options.limits), options)
 
 
 def read_mols(molecules: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
