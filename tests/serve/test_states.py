@@ -78,6 +78,14 @@ def test_a_model_replaced_on_disk_is_not_overwritten(own_client, own_model, norm
     assert own_client.post("/v1/score", json={"graphs": [ring(9)]}).status_code == 200
 
 
+def test_a_model_that_is_gone_from_the_disk_is_not_changed(own_client, own_model, ring):
+    own_model.rename(own_model.with_name("elsewhere"))
+    answer = own_client.post("/v1/references", json={"graphs": [ring(7, "new")]})
+    assert answer.status_code == 409
+    assert "no longer the one that is served" in answer.json()["detail"]
+    assert not own_model.exists()
+
+
 def test_a_model_replaced_on_disk_does_not_answer_large_requests(own_model, normals, ring):
     service = Service(own_model)
     with TestClient(create_app(service, limits=ServeLimits(quick_seconds=0.0, seconds=300))) as client:

@@ -12,6 +12,7 @@ from graphglass.errors import ModelConflictError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve.change_log import record_change
 from graphglass.serve.service import REPLACED, Service, ids_on_side
+from graphglass.storage.atomic import locked
 from graphglass.storage.load import artifact_digest
 
 logger = logging.getLogger("graphglass.serve")
@@ -64,26 +65,29 @@ class CurrentService:
         before, path = self.service, self.service.path
         after = before.with_detector(changed)
         record = partial(record_change, path, f"{action}-anomalies" if anomalous else action, ids)
-        if artifact_digest(path) != before.digest:
+        if not path.is_dir():
             raise ModelConflictError(REPLACED)
-        try:
-            record("begun", before.count(anomalous))
-        except OSError as error:
-            logger.error("The change log cannot be written: %s", error)
-            raise ModelConflictError(
-                "The references cannot be changed: the service cannot write its change log beside the model. Let it "
-                "write to the folder that the model is in."
-            ) from error
-        try:
-            changed.save(path)
-        except Exception as error:
-            if artifact_digest(path) == before.digest:
-                _record_if_possible(record, "failed", before.count(anomalous))
-                raise
-            # The manifest is in place, so the change is: what failed comes after it, such as the model's card.
-            logger.error("The changed model is saved, but not all that belongs to it: %s", error)
-        after.digest = artifact_digest(path)
-        self.service = after
+        with locked(path):  # from the look at the disk to the save, so that no other writer comes between
+            if artifact_digest(path) != before.digest:
+                raise ModelConflictError(REPLACED)
+            try:
+                record("begun", before.count(anomalous))
+            except OSError as error:
+                logger.error("The change log cannot be written: %s", error)
+                raise ModelConflictError(
+                    "The references cannot be changed: the service cannot write its change log beside the model. "
+                    "Let it write to the folder that the model is in."
+                ) from error
+            try:
+                changed.save(path)
+            except Exception as error:
+                if artifact_digest(path) == before.digest:
+                    _record_if_possible(record, "failed", before.count(anomalous))
+                    raise
+                # The manifest is in place, so the change is: what failed comes after it, such as the model's card.
+                logger.error("The changed model is saved, but not all that belongs to it: %s", error)
+            after.digest = artifact_digest(path)
+            self.service = after
         _record_if_possible(record, "done", after.count(anomalous))
 
 
