@@ -184,6 +184,17 @@ def test_cvtgad_kernel_attention_agrees_with_dense_weights(several):
         torch.testing.assert_close(found[rows], weights @ values[rows] / weights.sum(1, keepdim=True))
 
 
+def test_cvtgad_kernel_attention_has_a_gradient_where_padded_places_have_none():
+    """Each graph has a column of its own: padded places compare queries of one graph with keys of another, 0 / 0."""
+    graphs = canonical_graph_set([2, 4], [0, 2, 3, 4], [1, 3, 4, 5])
+    batch = graph_batch(graphs, InputSchema.of(graphs, "degree", 0))
+    own = torch.where(batch.graph_of[:, None] == torch.arange(2), 1.0, -1000.0)
+    queries, keys = own.clone().requires_grad_(), own.clone().requires_grad_()
+    kernel_attention(queries, keys, torch.ones_like(own), batch).sum().backward()
+    assert torch.isfinite(queries.grad).all()
+    assert torch.isfinite(keys.grad).all()
+
+
 def test_cvtgad_attention_weighs_by_the_other_view_and_reads_its_own(several):
     torch.manual_seed(0)
     attention = CrossView(4)

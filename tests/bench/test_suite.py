@@ -73,6 +73,14 @@ def test_cells_and_averages(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
     assert first[4].mean == pytest.approx((first[0].mean + first[1].mean) / 2)
     assert first[6:] == ("2", "0")
     assert [row.name for row in long.rows] == ["MUTAG", "OHSU"]
+    # A row that lacks a dataset of a group has no average of it: it would be compared with those of other rows.
+    lines = (tmp_path / "bag-knn.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "bag-knn.jsonl").write_text("".join(line for line in lines if "OHSU" not in line))
+    part = tables(str(tmp_path))[0].rows[1].entries
+    assert part[:2] == short.rows[1].entries[:2]
+    assert part[2:4] == (None, None)
+    assert part[5] is None
+    assert part[6:] == ("2", "OHSU")
 
 
 def test_names() -> None:

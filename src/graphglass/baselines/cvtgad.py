@@ -43,13 +43,15 @@ def kernel_attention(queries: Tensor, keys: Tensor, values: Tensor, batch: Graph
     The weights are :math:`\phi(q_i) \cdot \phi(k_j)` with :math:`\phi = 1 + \mathrm{elu}`, so that the cost
     is linear in the number of nodes, which that of softmax attention is not.
     """
-    queries, keys = 1 + F.elu(queries), 1 + F.elu(keys)
+    # Queries count by their direction alone; in dense graphs their size would make the products overflow.
+    queries, keys = F.normalize(1 + F.elu(queries), p=1.0), 1 + F.elu(keys)
     read, places = [], []
     for block in size_blocks(batch.sizes):
         rows, real = padded_rows(batch, block)
         shown, asked = keys[rows] * real[..., None], queries[rows]
         joint, mass = shown.transpose(1, 2) @ values[rows], shown.sum(dim=1)[:, :, None]
-        read.append(((asked @ joint) / (asked @ mass))[real])
+        # Divided only where a node is: elsewhere zeros over zeros would give gradients that are no numbers.
+        read.append((asked @ joint)[real] / (asked @ mass)[real])
         places.append(rows[real])
     return torch.cat(read)[torch.argsort(torch.cat(places))]
 

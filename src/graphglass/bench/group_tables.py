@@ -176,10 +176,16 @@ def _group_head(first: str, directions: Sequence[str], seeds: str) -> tuple[str,
 def _both_groups(
     method: str, records: Sequence[Record], directions: Sequence[str], value: Measure, results: Results, group: str = ""
 ) -> Row:
-    """Averages per group and direction, per group over both directions, seeds, and datasets only other rows have."""
-    sides = [[_average(records, names, way, value) for way in directions] for names in GROUPS.values()]
-    both = [average(side) if all(isinstance(entry, Value) for entry in side) else None for side in sides]
+    """Averages per group and direction, per group over both directions, seeds, and datasets only other rows have.
+
+    Rows are compared, so a group with a missing dataset has no average.
+    """
     absent = [name for name in _present(results.records()) if name not in _present(records)]
+    sides: list[list[Entry]] = [
+        [None if set(names) & set(absent) else _average(records, names, way, value) for way in directions]
+        for names in GROUPS.values()
+    ]
+    both = [average(side) if all(isinstance(entry, Value) for entry in side) else None for side in sides]
     missing = ", ".join(SHORT.get(name, name) for name in absent) or "0"
     return Row(method, (*sides[0], *sides[1], *both, seeds_of(records), missing), group=group)
 
