@@ -57,6 +57,7 @@ def main() -> None:
             continue
         rows.append(elsewhere(part, method, dataset, options))
         print(part, rows[-1], flush=True)
+        rows.sort(key=lambda row: wanted.index((part, row["method"], row["dataset"])))
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(json.dumps(record, indent=1) + "\n")
 

@@ -22,6 +22,7 @@ from graphglass.baselines.layers import (
     size_blocks,
 )
 from graphglass.baselines.node_inputs import InputSchema
+from graphglass.baselines.pair_products import pair_products
 from graphglass.embedding.network.graph_batch import GraphBatch
 
 
@@ -58,7 +59,7 @@ def structure_error(z: Tensor, batch: GraphBatch) -> Tensor:
         unit, _ = padded_block(z, batch, block)
         squares = (unit.transpose(1, 2) @ unit).square().sum(dim=(1, 2))
         everywhere = everywhere.index_add(0, block, squares)
-    on_edges = (z[batch.sources] * z[batch.targets]).sum(dim=1)
+    on_edges = pair_products(z, batch.sources, batch.targets)
     owners, zeros = batch.graph_of[batch.sources], torch.zeros(len(batch))
     ends = torch.bincount(owners, minlength=len(batch))
     present = zeros.index_add(0, owners, (1 - on_edges).square()) / ends.clamp(min=1)

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from graphglass.baselines.deep import SCORED_AT_ONCE, DeepDetector, Network
 from graphglass.baselines.layers import mlp, padded_block, per_graph_mean, size_blocks
 from graphglass.baselines.node_inputs import InputSchema
+from graphglass.baselines.pair_products import pair_products
 from graphglass.embedding.network.gin import GIN
 from graphglass.embedding.network.graph_batch import GraphBatch
 
@@ -40,7 +41,7 @@ def pair_error_summary(z: Tensor, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         first[block] = soft.sum(dim=(1, 2), dtype=torch.float64)
         second[block] = soft.square().sum(dim=(1, 2), dtype=torch.float64)
     left, right = ones(batch)
-    logits = (z[left] * z[right]).sum(dim=1).double()
+    logits = pair_products(z, left, right).double()
     owners = batch.graph_of[left]
     first.index_add_(0, owners, -logits)
     second.index_add_(0, owners, logits.square() - 2 * logits * F.softplus(logits))
@@ -58,11 +59,11 @@ def balanced_pair_loss(z: Tensor, batch: GraphBatch, chances: Tensor) -> Tensor:
     owners = sample_owners(batch)
     size, start = batch.sizes[owners], batch.node_offsets[:-1][owners]
     ends = start[:, None] + (chances * size[:, None]).long().clamp(max=size[:, None] - 1)
-    drawn = F.softplus((z[ends[:, 0]] * z[ends[:, 1]]).sum(dim=1))
+    drawn = F.softplus(pair_products(z, ends[:, 0], ends[:, 1]))
     zeros = torch.zeros(len(batch))
     everywhere = zeros.index_add(0, owners, drawn) / torch.bincount(owners, minlength=len(batch))  # mean over pairs
     left, right = ones(batch)
-    logits = (z[left] * z[right]).sum(dim=1)
+    logits = pair_products(z, left, right)
     graph = batch.graph_of[left]
     pairs, count = batch.sizes.square(), torch.bincount(graph, minlength=len(batch))
     weight = (pairs - count) / count
