@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphglass.privacy.release.publish import release
     from graphglass.structure.profile import StructureProfile, profile
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public name -> module that defines it.
 _HOMES = {
