@@ -148,6 +148,13 @@ def test_a_node_table_with_wrong_columns_or_no_file(edges: Path, tmp_path: Path)
         read_graphs(edges, nodes=tmp_path / "none.csv")
 
 
+def test_rows_after_a_ragged_one_keep_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("graph_id,source,target\n1,a,b\n2,a,b,9\n2,b,c\n,a,b\n3,a,\n4,x,y\n")
+    found = [(reject.position, reject.id) for reject in read_report(path).rejects]
+    assert found == [(3, "2"), (5, "?"), (6, "3")]
+
+
 def test_ragged_rows_and_damaged_files(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("graph_id,source,target\na,1,2\nb,1,2\na,1\n")

@@ -28,6 +28,7 @@ EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
 DIRECTED = b"graphglass.directed"  # in the metadata of an edge table
 OWN_COLUMNS = b"graphglass.columns"  # in the metadata of a node table: columns that describe graphs, and their names
+ROWS = b"graphglass.rows"  # in the metadata of a table that lost rows: the numbers of those left
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
 MISSING = ("", "NA", "N/A", "null")  # cells of a file that give no number
 _NUMBER = r"^\s*[+-]?(?i:\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|nan)\s*$"
@@ -137,7 +138,8 @@ def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:
 def _rows_of_graphs(table: pa.Table, options: ReadOptions, first_row: int) -> tuple[pa.Table, Codes]:
     """The rows that name a graph, and their numbers in the file."""
     given = table["graph_id"].is_valid().to_numpy()
-    rows = np.arange(table.num_rows) + first_row
+    stated = (table.schema.metadata or {}).get(ROWS)
+    rows = np.arange(table.num_rows) + first_row if stated is None else np.frombuffer(stated, np.int64)
     for row in rows[~given]:
         options.log.add(int(row), "?", "the row has no graph_id")
     return (table, rows) if given.all() else (table.filter(pa.array(given)), rows[given])

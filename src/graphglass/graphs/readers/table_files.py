@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -21,6 +22,7 @@ from graphglass.graphs.readers.edge_table import (
     EDGE_COLUMNS,
     MISSING,
     NODE_COLUMNS,
+    ROWS,
     SPELLED,
     read_edge_table,
     with_usual_names,
@@ -150,7 +152,10 @@ def _without_graphs_of(ragged: list[Any], table: pa.Table, separator: str, optio
         reason = f"{row.actual_columns} columns, the header has {row.expected_columns}"
         reason += "; the row covers several lines, so a quote may not be closed" if "\n" in row.text.strip() else ""
         options.log.add(row.number, cells[place] if place < len(cells) else "?", reason)
-    return table.filter(pc.invert(pc.is_in(table[place], pa.array(sorted(names), pa.string()))))
+    kept = pc.invert(pc.is_in(table[place], pa.array(sorted(names), pa.string())))
+    rows = np.setdiff1d(np.arange(table.num_rows + len(ragged)) + 2, [row.number for row in ragged])
+    left = rows[kept.to_numpy()].astype(np.int64)
+    return table.filter(kept).replace_schema_metadata({ROWS: left.tobytes()})
 
 
 def _parquet_table(path: Path, options: ReadOptions) -> pa.Table:
