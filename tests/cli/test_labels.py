@@ -48,7 +48,7 @@ def test_score_carries_columns_and_prints_the_auroc_of_left_out_references(place
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert [row["compound"] for row in rows] == [name for *_, name in (*CHAINS, *RINGS)]
     assert rows[0]["smiles"] == "CCO"
-    assert f"{len(CHAINS)} of {len(rows)} queries equal a reference" in result.output
+    assert f"Queries that equal a reference: {len(CHAINS)} of {len(rows)}." in result.output
     detector, graphs = GLASS.load(place / "model"), read_graphs(place / "all.csv")
     left_out = left_out_scores(detector, graphs, detector.decision_function(graphs))
     scores = left_out.scores
@@ -64,7 +64,7 @@ def test_references_are_recognised_in_a_file_of_another_order(place):
     (place / "shuffled.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
     labels = ("--label-column", "kind", "--normal", "chain", "-q")
     whole, shuffled = (glass("score", place / "model", place / name, *labels) for name in ("all.csv", "shuffled.csv"))
-    assert f"{len(CHAINS)} of {len(rows)} queries equal a reference" in shuffled.output
+    assert f"Queries that equal a reference: {len(CHAINS)} of {len(rows)}." in shuffled.output
     assert shuffled.output.splitlines()[-1] == whole.output.splitlines()[-1]
     assert shuffled.output.splitlines()[-1].startswith("AUROC")
     both = glass("compare", place / "model", place / "model", place / "shuffled.csv", *labels).output

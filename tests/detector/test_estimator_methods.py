@@ -42,9 +42,7 @@ def test_cross_validation_over_a_set_and_over_a_list(mutag):
 
 def test_queries_that_are_references_are_named(fitted, normals, queries):
     table = fitted.score_table(normals)
-    assert table.notice.startswith(
-        f"{len(normals)} of {len(normals)} queries equal a reference and score lower than new graphs; use "
-    )
+    assert table.notice.startswith(f"Queries that equal a reference: {len(normals)} of {len(normals)}. ")
     assert "`glass references MODEL list`" in table.notice
     assert np.array_equal(table.scores, fitted.decision_function(normals))
     html = table._repr_html_()

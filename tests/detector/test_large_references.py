@@ -193,7 +193,7 @@ def test_references_without_a_leave_one_out_score_are_known_and_left_out_of_the_
     assert np.array_equal(found.fair, scored | ~own)
     assert 0 < (~found.fair).sum() < 40
     assert np.isin(found.scores[scored], large.decision_scores_).all()
-    assert large.score_table(mixed).notice.startswith(f"{own.sum()} of 52 queries equal a reference")
+    assert large.score_table(mixed).notice.startswith(f"Queries that equal a reference: {own.sum()} of 52.")
     command = ["score", str(tmp_path / "model"), str(tmp_path / "mixed.jsonl"), "--normal", "0"]
     told = CliRunner().invoke(app, command)
     assert f"Left out of the AUROC: {(~found.fair).sum()} references" in told.stderr

@@ -105,8 +105,8 @@ def score(
     left_out = left_out_scores(detector, graphs, scores)
     if own := int(left_out.own.sum()):
         typer.echo(
-            f"{own} of {counted(len(graphs), 'query', 'queries')} equal a reference and score lower than new graphs; "
-            f"use `glass references {model} list` for leave-one-out scores",
+            f"Queries that equal a reference: {own} of {len(graphs)}. They score lower than new graphs; use "
+            f"`glass references {model} list` for leave-one-out scores.",
             err=True,
         )
     print_auroc(truth, left_out.scores, left_out.fair)

@@ -14,7 +14,6 @@ from graphglass.detector.plots import plot_map, plot_scores
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.score_table import ScoreTable, html_table
 from graphglass.errors import InputError, ParameterError
-from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from graphglass.channels.profiled_graphs import ProfiledGraphs
@@ -80,8 +79,8 @@ class EstimatorMethods:
         p_values = conformal_p_values(scores, self.decision_scores_)
         own = int(left_out_scores(self, queries, scores).own.sum())  # type: ignore[arg-type]
         notice = (
-            f"{own} of {counted(len(queries), 'query', 'queries')} equal a reference and score lower than new graphs; "
-            "use decision_scores_ or `glass references MODEL list` for leave-one-out scores."
+            f"Queries that equal a reference: {own} of {len(queries)}. They score lower than new graphs; use "
+            "decision_scores_ or `glass references MODEL list` for leave-one-out scores."
         )
         return ScoreTable(queries.ids, scores, p_values, p_values <= alpha, notice if own else "")
 

@@ -217,3 +217,13 @@ def test_a_record_without_an_id_is_called_by_its_line(tmp_path: Path) -> None:
         "line-1", "line-2", "0",
     )  # fmt: skip
     assert read_report([{"id": 1.5, "nodes": 1}, {"nodes": 1}]).graphs.ids == ("graph-1",)
+
+
+def test_half_of_a_surrogate_pair_is_refused_and_a_whole_one_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "g.jsonl"
+    rows = (r'{"id": "a\ud800", "nodes": 1}', r'{"nodes": 1, "batch": "\udc00"}', r'{"id": "\ud83d\ude00", "nodes": 1}')
+    path.write_text("\n".join(rows))
+    result = read_report(path, keep="all")
+    assert result.graphs.ids == ("\U0001f600",)
+    assert [reject.position for reject in result.rejects] == [1, 2]
+    assert result.rejects[0].reason.startswith(r"the escape \ud800 is half of a character")

@@ -35,6 +35,8 @@ def read_json_lines(path: Path, options: ReadOptions) -> GraphSet:
         name = f"line-{line}"
         try:
             content = json.loads(raw, parse_constant=_refuse_constant)
+            if b"\\u" in raw:
+                _refuse_half_characters(content)
             name = record_id(content) or name
             records.add(json_record(content, line, name, options))
         except LimitError:
@@ -46,6 +48,15 @@ def read_json_lines(path: Path, options: ReadOptions) -> GraphSet:
         except (ValueError, RecursionError) as error:  # also integers of more digits than Python converts
             options.log.add(line, name, f"not a JSON record: {error}")
     return records.build()
+
+
+def _refuse_half_characters(content: Any) -> None:
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise GraphError(
+            f"the escape \\u{ord(error.object[error.start]):04x} is half of a character, and no result file can hold it"
+        ) from error
 
 
 def read_mappings(contents: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
