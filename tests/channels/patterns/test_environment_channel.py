@@ -7,6 +7,7 @@ import pytest
 
 from graphglass.channels.patterns.environment_channel import EnvironmentChannel
 from graphglass.channels.profiled_graphs import measure_graphs
+from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.graphs.molecule import parse_smiles, rdkit_chemistry
 
 SMILES = ["CCO", "CCCO", "c1ccccc1O", "Cc1ccccc1O", "CC(=O)Oc1ccccc1C(=O)O", "OC(=O)c1ccccc1O", "CCCCCCCC", "O"]
@@ -23,7 +24,7 @@ def test_similarity_is_tanimoto():
     rows = channel.encode(measure_graphs(read_graphs(SMILES, format="smi")))
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=2)
     with rdkit_chemistry() as chemistry:
-        prints = [generator.GetSparseCountFingerprint(parse_smiles(chemistry, text)) for text in SMILES]
+        prints = [generator.GetSparseCountFingerprint(parse_smiles(chemistry, text, DEFAULT_LIMITS)) for text in SMILES]
     expected = [[TanimotoSimilarity(one, other) for other in prints] for one in prints]
     assert 1 - channel.compare(rows, rows) == pytest.approx(np.array(expected), abs=1e-6)
 
