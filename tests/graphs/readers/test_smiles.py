@@ -192,3 +192,10 @@ def test_a_long_molecule_is_rejected_before_it_is_parsed(tmp_path: Path, monkeyp
 
 def _format(source: object) -> str | None:
     return "smi" if isinstance(source, list) else None
+
+
+@pytest.mark.parametrize("text", ["\ud800", "C\u2010O", "\u00e9"])
+def test_text_beyond_ascii_is_no_smiles(text: str) -> None:
+    result = read_report(["CCO", text], format="smi")
+    assert [reject.position for reject in result.rejects] == [1]
+    assert "is not a SMILES string" in result.rejects[0].reason
