@@ -14,13 +14,16 @@ from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from graphglass import GLASS, write_json_lines
+from graphglass.channels import profiled_graphs
 from graphglass.channels.profiled_graphs import measure_graphs
+from graphglass.channels.tables import table_channel
 from graphglass.cli.app import app
 from graphglass.detector import large_references
 from graphglass.detector.left_out import left_out_scores
 from graphglass.errors import ArtifactError, GraphError, InputError, MissingExtraError
 from graphglass.graphs.joining import concatenate
 from graphglass.report.page import report_page
+from graphglass.storage import roomy
 
 KEPT = 40  # references with a leave-one-out score
 
@@ -164,6 +167,24 @@ def test_every_reference_can_be_a_neighbour_and_is_drawn(many, bounds):
     assert "similarity: " in report_page(large, twin)
     with pytest.raises(GraphError, match="No reference has the id 'other'"):
         large.reference("other")
+
+
+def test_reading_in_parts_and_from_files_changes_no_score(small, many, queries, bounds, tmp_path):
+    """Of a million references only some are read at a time, and their tables are in files."""
+    together = small.with_references(many)
+    for module, name in ((profiled_graphs, "PART"), (table_channel, "ROWS")):
+        bounds.setattr(module, name, 30)
+    bounds.setattr(roomy, "LARGE", 1024)
+    apart = small.with_references(many)
+    apart.save(tmp_path / "m")
+    loaded = GLASS.load(tmp_path / "m")
+    rows = [c.references for c in loaded.scorer_.channels if isinstance(c, table_channel.TableChannel)]
+    assert all(isinstance(table.base, np.memmap) for table in rows if table.nbytes >= 1024)
+    for detector in (apart, loaded):
+        np.testing.assert_allclose(
+            detector.decision_function(queries), together.decision_function(queries), rtol=1e-5, atol=1e-5
+        )
+    np.testing.assert_array_equal(apart.decision_function(queries), loaded.decision_function(queries))
 
 
 def test_a_small_set_has_no_index(small, many, tmp_path):

@@ -266,7 +266,7 @@ def test_links_out_of_the_folder_are_refused(tmp_path, role):
 def test_a_file_that_grew_is_not_read_whole(tmp_path):
     manifest = save(tmp_path / "m")
     os.truncate(tmp_path / "m" / manifest.entries["weights"].file, 2**40)  # sparse: no disk is used
-    with pytest.raises(ArtifactError, match="larger than"):
+    with pytest.raises(ArtifactError, match=f"found {2**40} bytes"):
         load_artifact(tmp_path / "m", "model")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.joining import concatenate
 from graphglass.structure.profile import StructureProfile, join_profiles, profile
+
+PART = 20_000  # graphs read at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,13 @@ class ProfiledGraphs:
         """Select graphs by slice, index array or mask."""
         codes = {name: rows[key] for name, rows in self.codes.items()}
         return ProfiledGraphs(self.graphs[key], self.profile[key], codes)
+
+    def parts(self) -> Iterator[ProfiledGraphs]:
+        """Some graphs at a time, so that what is made of them fits into memory; all at once where they are few."""
+        if len(self) <= PART:
+            yield self  # a slice would be a copy
+        else:
+            yield from (self[first : first + PART] for first in range(0, len(self), PART))
 
     def structure_only(self) -> ProfiledGraphs:
         """The same graphs without node labels, attributes and edge labels; codes stay."""

@@ -25,6 +25,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.sketch import sketch
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.sphere.reference_index import ReferenceIndex
+from graphglass.storage.roomy import roomy
 from graphglass.structure.profile import profile
 
 EXACT_UP_TO = 20_000
@@ -103,7 +104,7 @@ def index_references(references: ProfiledGraphs) -> tuple[LargeReferences, Candi
     calibrated = np.sort(np.random.default_rng(0).choice(count, min(CALIBRATED, count), replace=False))
     large = LargeReferences(references.graphs, index, calibrated)
     few = min(max(NEAR, 2 * neighbourhood(count, 10.0)), count - 1)
-    around = np.empty((count, few), np.int32)
+    around = roomy((count, few), np.int32)
     for first in range(0, count, PART):
         places = np.arange(first, min(first + PART, count))
         around[places] = index.nearest(rows[places], few, exclude=places, probed=PROBED_NEAR)[1]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as from_safetensors
+from safetensors.numpy import load_file
 
 from graphglass.errors import ArtifactError, MissingExtraError
 from graphglass.storage.atomic import replacing
@@ -52,17 +53,32 @@ def _load(where: str, manifest: Manifest) -> Artifact:
         if entry.file.endswith(MAPPED):
             files[role] = _file(where, entry)
             continue
-        content = _read(where, entry.file, entry.bytes)
-        if len(content) != entry.bytes or digest(content) != entry.sha256:
-            raise _altered(where, entry, len(content))
         try:
             if entry.file.endswith(".safetensors"):
-                tensors[role] = _finite(from_safetensors(content), f"{where}/{entry.file}")
+                tensors[role] = _finite(_tensors(where, entry), f"{where}/{entry.file}")
             else:
-                documents[role] = json.loads(content)
+                documents[role] = json.loads(_content(where, entry))
         except (SafetensorError, ValueError, RecursionError) as error:
             raise ArtifactError(f"{where}/{entry.file} cannot be decoded: {error}.") from error
     return Artifact(manifest, tensors, documents, files)
+
+
+def _content(where: str, entry: Entry) -> bytes:
+    """The verified content of a file."""
+    content = _read(where, entry.file, entry.bytes)
+    if len(content) != entry.bytes or digest(content) != entry.sha256:
+        raise _altered(where, entry, len(content))
+    return content
+
+
+def _tensors(where: str, entry: Entry) -> dict[str, NDArray[Any]]:
+    """Verified arrays; those of a local file are in memory once, not beside the content of the file."""
+    if "://" in where:
+        return from_safetensors(_content(where, entry))
+    try:
+        return load_file(_file(where, entry))
+    except FileNotFoundError as error:  # removed since it was verified
+        raise _missing(where, entry.file) from error
 
 
 def artifact_kind(path: str | Path) -> str:

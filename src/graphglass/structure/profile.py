@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.selection import chosen_graphs, offsets, ranges
+from graphglass.storage.roomy import roomy
 from graphglass.structure.aggregates import AGGREGATE_NAMES
 from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
 from graphglass.structure.kernels.compiled import announce_compilation, run
@@ -105,7 +106,7 @@ def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
 def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> StructureProfile:
     """:func:`profile` with another bound on the steps that exact motif counts may take per graph."""
     nodes, neighbour_offsets, neighbours = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
-    descriptors = np.zeros((graphs.node_count, len(LTD_NAMES)))
+    descriptors = roomy((graphs.node_count, len(LTD_NAMES)), np.float64)
     aggregates = np.zeros((len(graphs), len(AGGREGATE_NAMES)))
     sketch = np.zeros((len(graphs), len(SKETCH_NAMES)))
     estimated = np.zeros(len(graphs), np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,6 +73,15 @@ class Postings:
     totals: NDArray[np.float64]  # (graphs,)
     row_of: NDArray[np.int64]  # (patterns,) the row below of a frequent pattern, else -1
     rows: NDArray[np.float32]  # (frequent patterns, graphs) counts, zeros included
+
+
+def join_counts(parts: Sequence[Counts]) -> Counts:
+    """The counts of several sets of graphs, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    keys, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "values"))
+    return Counts(np.concatenate([[0], np.cumsum(sizes)]), keys, values)
 
 
 def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Counts:

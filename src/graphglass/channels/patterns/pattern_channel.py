@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.patterns.count_channel import CountChannel, PatternRows
-from graphglass.channels.patterns.counts import count_keys
+from graphglass.channels.patterns.counts import Counts, count_keys, join_counts
 from graphglass.channels.patterns.starts import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
@@ -37,8 +37,12 @@ class PatternChannel(CountChannel):
         return self.encode(references) if self.start.fit(references) else None
 
     def encode(self, graphs: ProfiledGraphs) -> PatternRows:
+        levels = zip(*(self._count(part) for part in graphs.parts()), strict=True)
+        return PatternRows(tuple(join_counts(parts) for parts in levels))
+
+    def _count(self, graphs: ProfiledGraphs) -> list[Counts]:
         offsets, keys = graphs.graphs.node_offsets, neighbourhood_keys(graphs.graphs, *self.start.names(graphs))
-        return PatternRows(tuple(count_keys(offsets, level) for level in keys))
+        return [count_keys(offsets, level) for level in keys]
 
     def state(self) -> State:
         return {"cuts": self.start.cuts, **super().state()}

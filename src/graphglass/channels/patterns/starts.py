@@ -70,8 +70,10 @@ class LengthStart:
         self.cuts = np.zeros(0)
 
     def fit(self, references: ProfiledGraphs) -> bool:
+        if references.graphs.attributes is None:
+            return False
         self.cuts = quantile_cuts(edge_lengths(references.graphs), self.buckets)
-        return references.graphs.attributes is not None
+        return True
 
     def names(self, graphs: ProfiledGraphs) -> Names:
         bucket = np.searchsorted(self.cuts, edge_lengths(graphs.graphs))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,9 +31,10 @@ class CompositionMap(FeatureMap):
     def fit(self, references: ProfiledGraphs) -> None:
         graphs = references.graphs
         none = np.zeros(0, np.int64)
-        self._nodes = none if graphs.node_labels is None else frequent(graphs.node_labels, VOCABULARY)
-        self._edges = none if graphs.edge_labels is None else frequent(graphs.edge_labels, VOCABULARY)
-        self._pairs = none if graphs.node_labels is None else frequent(self._label_pairs(graphs), VOCABULARY)
+        self._nodes = none if graphs.node_labels is None else frequent([graphs.node_labels], VOCABULARY)
+        self._edges = none if graphs.edge_labels is None else frequent([graphs.edge_labels], VOCABULARY)
+        pairs = (self._label_pairs(part.graphs) for part in references.parts())
+        self._pairs = none if graphs.node_labels is None else frequent(pairs, VOCABULARY)
         self._attributes = attribute_room(graphs)
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
@@ -71,9 +74,11 @@ class CompositionMap(FeatureMap):
         return np.minimum(first, second) * (VOCABULARY + 1) + np.maximum(first, second)
 
 
-def frequent(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def frequent(parts: Iterable[NDArray[np.int64]], most: int) -> NDArray[np.int64]:
     """The most frequent values in ascending order; ties go to the lower value."""
-    kinds, counts = np.unique(values, return_counts=True)
+    found, numbers = zip(*(np.unique(part, return_counts=True) for part in parts), strict=True)
+    kinds, places = np.unique(np.concatenate(found), return_inverse=True)
+    counts = np.bincount(places, np.concatenate(numbers))
     return np.sort(kinds[np.argsort(-counts, kind="stable")[:most]])
 
 

@@ -37,9 +37,11 @@ class RandomLayersMap(FeatureMap):
 
     def fit(self, references: ProfiledGraphs) -> None:
         labels = references.graphs.node_labels
-        self._labels = np.zeros(0, np.int64) if labels is None else frequent(labels, VOCABULARY)
-        values = _numbers(references)
-        self._centre, spread = values.mean(axis=0), values.std(axis=0)
+        self._labels = np.zeros(0, np.int64) if labels is None else frequent([labels], VOCABULARY)
+        nodes = references.graphs.node_count
+        self._centre = sum(_numbers(part).sum(axis=0) for part in references.parts()) / nodes
+        squares = sum(((_numbers(part) - self._centre) ** 2).sum(axis=0) for part in references.parts())
+        spread = np.sqrt(squares / nodes)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:

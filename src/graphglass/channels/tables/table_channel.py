@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +20,7 @@ from graphglass.channels.tables.reference_scale import (
     squared_distances_each,
     unit_rows,
 )
+from graphglass.storage.roomy import roomy
 
 WIDEST = 3e38  # near the end of single precision; larger values are cut off here
 LEARNED = "features_"
@@ -67,10 +71,7 @@ class TableChannel(Channel):
         return self._in_units(self._raw(graphs))
 
     def _raw(self, graphs: ProfiledGraphs) -> NDArray[np.float32]:
-        if len(graphs) <= ROWS:
-            return rounded(self.features.table(graphs))
-        parts = (graphs[first : first + ROWS] for first in range(0, len(graphs), ROWS))
-        return np.concatenate([rounded(self.features.table(part)) for part in parts])
+        return _joined((rounded(self.features.table(part)) for part in graphs.parts()), len(graphs))
 
     def _in_units(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         rows = self._scores(table)
@@ -100,7 +101,9 @@ class TableChannel(Channel):
 
     def restore(self, state: State) -> None:
         self.features.restore({k.removeprefix(LEARNED): v for k, v in state.items() if k.startswith(LEARNED)})
-        self.references = self._scale(state["table"].astype(np.float32))
+        table = state["table"]
+        parts = (table[i : i + ROWS].astype(np.float32) for i in range(0, len(table), ROWS))
+        self.references = self._scale(_joined(parts, len(table)))
 
     def _scale(self, table: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Learn the units of a raw reference table; its rows in those units."""
@@ -110,8 +113,20 @@ class TableChannel(Channel):
         width, parts = table.shape[1], range(0, len(table), ROWS)
         self._scores = Standardised(table, self.features.room(width)) if self.standardised else NormalScores(table)
         if self.whitened:
-            self._whitening = Whitening(np.concatenate([self._scores(table[i : i + ROWS]) for i in parts]))
-        return np.concatenate([self._in_units(table[i : i + ROWS]) for i in parts])
+            self._whitening = Whitening(_joined((self._scores(table[i : i + ROWS]) for i in parts), len(table)))
+        return _joined((self._in_units(table[i : i + ROWS]) for i in parts), len(table))
+
+
+def _joined(parts: Iterator[NDArray[np.float32]], count: int) -> NDArray[np.float32]:
+    """The rows of all parts, one after another; very many of them need not stay in memory."""
+    start = next(parts)
+    if len(start) == count:
+        return start
+    rows, first = roomy((count, start.shape[1]), np.float32), 0
+    for part in chain([start], parts):
+        rows[first : first + len(part)] = part
+        first += len(part)
+    return rows
 
 
 def rounded(table: NDArray[np.float64]) -> NDArray[np.float32]:
