@@ -112,9 +112,11 @@ class TableChannel(Channel):
             return None
         width, parts = table.shape[1], range(0, len(table), ROWS)
         self._scores = Standardised(table, self.features.room(width)) if self.standardised else NormalScores(table)
-        if self.whitened:
-            self._whitening = Whitening(_joined((self._scores(table[i : i + ROWS]) for i in parts), len(table)))
-        return _joined((self._in_units(table[i : i + ROWS]) for i in parts), len(table))
+        rows = _joined((self._scores(table[i : i + ROWS]) for i in parts), len(table))
+        if not self.whitened:
+            return rows
+        self._whitening = Whitening(rows)
+        return _joined((unit_rows(self._whitening(rows[i : i + ROWS])) for i in parts), len(table))
 
 
 def _joined(parts: Iterator[NDArray[np.float32]], count: int) -> NDArray[np.float32]:
