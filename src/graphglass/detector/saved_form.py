@@ -153,7 +153,9 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
     channels = build_channels(detector.settings(), slices)
     for channel in channels:
         prefix = f"{channel.name}/"
-        channel.load({key[len(prefix) :]: value for key, value in stored.items() if key.startswith(prefix)}, references)
+        names = [name for name in stored if name.startswith(prefix)]
+        # Taken out, so that what a channel does not keep is freed before the next one.
+        channel.load({name[len(prefix) :]: stored.pop(name) for name in names}, references)
     channels = tuple(channel for channel in channels if channel.has_data)
     large = None
     if "index" in document:

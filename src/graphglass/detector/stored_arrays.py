@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ArtifactError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.kernels.compiled import kernel
 from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES, SKETCH_NAMES
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -37,13 +38,26 @@ def check_graphs(graphs: GraphSet) -> None:
     check_offsets("node_offsets", graphs.node_offsets, graphs.node_count)
     check_offsets("neighbour_offsets", graphs.neighbour_offsets, len(graphs.neighbours))
     _require(bool((graphs.sizes > 0).all()), "node_offsets")
-    sizes = np.repeat(graphs.sizes, np.diff(graphs.neighbour_offsets[graphs.node_offsets]))
-    _require(bool(((graphs.neighbours >= 0) & (graphs.neighbours < sizes)).all()), "neighbours")
-    pairs = graphs.end_nodes * graphs.node_count + graphs.global_neighbours
-    _require(bool((np.diff(pairs) > 0).all()), "neighbours")
+    _require(_ascending(graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours), "neighbours")
     for name in ("removed", "atom_environments"):
         table = getattr(graphs, name)
         _require(table is None or table.shape[1] == 3, name)
+
+
+@kernel
+def _ascending(
+    node_offsets: NDArray[np.int64], neighbour_offsets: NDArray[np.int64], neighbours: NDArray[np.int32]
+) -> bool:
+    """Whether the neighbours of every node are nodes of its graph, in ascending order."""
+    for graph in range(len(node_offsets) - 1):
+        first, size = node_offsets[graph], node_offsets[graph + 1] - node_offsets[graph]
+        for node in range(first, first + size):
+            before = -1
+            for place in range(neighbour_offsets[node], neighbour_offsets[node + 1]):
+                if not before < neighbours[place] < size:
+                    return False
+                before = neighbours[place]
+    return True
 
 
 def check_profile(profiled: ProfiledGraphs) -> None:
