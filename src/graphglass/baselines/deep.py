@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
 from graphglass.baselines.node_inputs import InputSchema, graph_batch
+from graphglass.embedding.network.freed_memory import keep_freed_memory
 from graphglass.embedding.network.graph_batch import GraphBatch
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
@@ -87,7 +88,7 @@ class DeepDetector(BaseEstimator, ABC):
             raise InputError(f"{type(self).__name__} needs at least 2 training graphs, found {len(graphs)}.")
         self.schema_ = InputSchema.of(graphs, self.unlabelled, self.walks, joined=self.joined)
         inputs = graph_batch(graphs, self.schema_)
-        with torch.random.fork_rng(devices=[]), one_thread():
+        with torch.random.fork_rng(devices=[]), one_thread(), keep_freed_memory():
             torch.manual_seed(self.random_state)
             self.network_ = self.network(self.schema_, self)
             with torch.no_grad():

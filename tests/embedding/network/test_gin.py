@@ -22,6 +22,16 @@ def test_adjacency_is_block_diagonal_and_symmetric(batch):
     assert not dense.diagonal().any()
 
 
+@pytest.mark.parametrize("neighbours", [0, 1, 3, 4, 5, 9])
+def test_products_of_every_number_of_neighbours(neighbours):
+    size = neighbours + 1
+    star = torch.zeros(size, size)
+    star[0, 1:] = star[1:, 0] = torch.arange(1.0, size)
+    x = torch.randn(size, 7)
+    assert torch.allclose(spread(star.to_sparse_csr(), x, torch.tensor([0.25])), 1.25 * x + star @ x, atol=1e-5)
+    assert torch.allclose(spread(star.to_sparse_csr(), x), star @ x, atol=1e-5)
+
+
 @pytest.mark.parametrize("eps", [None, 0.3])
 def test_products_and_their_gradients(batch, eps):
     matrix = batch.double().adjacency
@@ -53,6 +63,40 @@ def test_layers_equal_those_of_the_edge_list(batch):
     second.square().sum().backward()
     assert torch.allclose(left.grad, right.grad, rtol=1e-3, atol=1e-3)
     assert torch.allclose(ours.epsilon.grad, torch.stack([part.eps.grad for part in theirs]).flatten(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_linear_map_before_the_layers_is_multiplied_into_the_first(batch, training):
+    """Values and gradients against the same modules applied one after another."""
+    torch.manual_seed(4)
+    batch = batch.double()
+    before, network = torch.nn.Linear(3, 4).double(), GIN(4, 4, 2, norm="inside", last_relu=False).double()
+    for part in network.modules():
+        if isinstance(part, NodeBatchNorm):
+            part.running_mean.normal_()
+            part.running_var.uniform_(0.5, 2.0)
+            torch.nn.init.normal_(part.weight)
+            torch.nn.init.normal_(part.bias)
+    network.epsilon.data.copy_(torch.tensor([0.5, -0.2]))
+    network.train(training)
+    x = torch.randn(len(batch.features), 3, dtype=torch.float64)
+    weights = [*before.parameters(), *network.parameters()]
+    dense = batch.adjacency.to_dense() + torch.eye(len(x))
+
+    def plain():
+        rows = before(x)
+        for depth, transform in enumerate(network.maps):
+            rows = transform((dense + network.epsilon[depth] * torch.eye(len(x))) @ rows)
+            rows = torch.relu(rows) if depth == 0 else rows
+        return rows
+
+    expected, found = plain(), network(x, batch.adjacency, before=before)[-1]
+    assert torch.allclose(expected, found)
+    goal = torch.randn_like(found)
+    for one, two in zip(
+        torch.autograd.grad(expected, weights, goal), torch.autograd.grad(found, weights, goal), strict=True
+    ):
+        assert torch.allclose(one, two, atol=1e-10)
 
 
 def test_without_bias_nothing_is_added(batch):

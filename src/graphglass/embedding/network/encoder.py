@@ -25,9 +25,9 @@ class Canonicalisation(nn.Module):
         self.second = nn.Linear(hidden, hidden)
 
     def forward(self, features: Tensor, columns: Tensor) -> Tensor:
-        """Canonical node features, (nodes, hidden)."""
+        """Canonical node features before the second linear map, (nodes, hidden)."""
         weight = self.first.weight.index_select(1, columns)  # (hidden, used)
-        return self.second(torch.relu(nn.functional.linear(features, weight, self.first.bias)))
+        return torch.relu_(nn.functional.linear(features, weight, self.first.bias))
 
 
 class GraphEncoder(nn.Module):
@@ -50,7 +50,8 @@ class GraphEncoder(nn.Module):
     def nodes(self, batch: GraphBatch) -> Tensor:
         """Node representations h^(L), (nodes, hidden)."""
         assert batch.columns is not None
-        return self.network(self.canonicalisation(batch.features, batch.columns), batch.adjacency)[-1]
+        features = self.canonicalisation(batch.features, batch.columns)
+        return self.network(features, batch.adjacency, before=self.canonicalisation.second)[-1]
 
     def code(self, batch: GraphBatch) -> Tensor:
         """The graph code [readout; projected spectral sketch] of eq:graphcode, (graphs, 2 H + 11)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import torch
+from numba import njit
 from torch import Tensor, nn
 
 
@@ -32,7 +33,38 @@ class SymmetricProduct(torch.autograd.Function):
 
 
 def _product(matrix: Tensor, x: Tensor, eps: Tensor | None) -> Tensor:
-    return matrix @ x if eps is None else torch.addmm(x, matrix, x, beta=1.0 + float(eps))
+    own = 0.0 if eps is None else 1.0 + float(eps)
+    if matrix.device.type != "cpu":
+        return matrix @ x if eps is None else torch.addmm(x, matrix, x, beta=own)
+    x, out = x.contiguous(), torch.empty_like(x, memory_format=torch.contiguous_format)
+    parts = (matrix.crow_indices(), matrix.col_indices(), matrix.values(), x, out)
+    _add_rows(*(part.detach().numpy() for part in parts), own)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(starts: Any, columns: Any, values: Any, x: Any, out: Any, own: float) -> None:
+    """Fill ``out`` with ``own x + A x``, A in compressed rows.
+
+    Four neighbours at a time, so that a row of ``out`` is read and written once for all of them. A node's neighbours
+    belong to its own graph, whose rows stay in the cache.
+    """
+    factor = x.dtype.type(own)
+    for row in range(len(x)):
+        own_row, total, entry, stop = x[row], out[row], starts[row], starts[row + 1]
+        for i in range(len(total)):
+            total[i] = factor * own_row[i]
+        while entry + 4 <= stop:
+            p, q, r, s = x[columns[entry]], x[columns[entry + 1]], x[columns[entry + 2]], x[columns[entry + 3]]
+            a, b, c, d = values[entry], values[entry + 1], values[entry + 2], values[entry + 3]
+            for i in range(len(total)):
+                total[i] += (a * p[i] + b * q[i]) + (c * r[i] + d * s[i])
+            entry += 4
+        while entry < stop:
+            p, a = x[columns[entry]], values[entry]
+            for i in range(len(total)):
+                total[i] += a * p[i]
+            entry += 1
 
 
 def spread(matrix: Tensor, x: Tensor, eps: Tensor | None = None) -> Tensor:
@@ -81,13 +113,32 @@ class GIN(nn.Module):
         self.epsilon = nn.Parameter(torch.zeros(layers))
         self.last_relu = last_relu
 
-    def forward(self, x: Tensor, adjacency: Tensor) -> list[Tensor]:
-        """Node representations of every layer, each (nodes, hidden)."""
+    def forward(self, x: Tensor, adjacency: Tensor, before: nn.Linear | None = None) -> list[Tensor]:
+        """Node representations of every layer, each (nodes, hidden).
+
+        `before` is a linear map of the node features. Summing over neighbours is linear too, so one product with both
+        weights multiplied replaces a product each.
+        """
         out = []
         for depth, transform in enumerate(self.maps):
-            x = transform(spread(adjacency, x, self.epsilon[depth : depth + 1]))
+            first, *rest = transform.children()
+            assert isinstance(first, nn.Linear)
+            weight: Tensor = first.weight
+            bias: Tensor | None = first.bias
+            eps = self.epsilon[depth : depth + 1]
+            if isinstance(norm := rest[0], NodeBatchNorm) and not norm.reads_batch(x):
+                weight, bias = norm.folded_into(weight, bias)
+                rest = rest[1:]
+            if before is None or depth:
+                x = nn.functional.linear(spread(adjacency, x, eps), weight, bias)
+            else:
+                reach = spread(adjacency, x.new_ones(len(x), 1), eps)  # of before.bias: once per neighbour
+                x = nn.functional.linear(spread(adjacency, x, eps), weight @ before.weight, bias)
+                x.addmm_(reach, (weight @ before.bias)[None])
+            for part in rest:
+                x = part(x)
             if self.last_relu or depth + 1 < len(self.maps):
-                x = torch.relu(x)
+                x = torch.relu_(x)
             out.append(x)
         return out
 
@@ -95,9 +146,21 @@ class GIN(nn.Module):
 class NodeBatchNorm(nn.BatchNorm1d):
     """BatchNorm over nodes that reads a batch of one node with its running statistics (it has no variance)."""
 
+    def reads_batch(self, x: Tensor) -> bool:
+        """Whether these rows are normalised by their own statistics."""
+        return self.training and len(x) > 1
+
+    def folded_into(self, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The weight and bias of a linear map and of this normalisation by running statistics after it."""
+        assert self.running_mean is not None
+        assert self.running_var is not None
+        scale = self.weight * torch.rsqrt(self.running_var + self.eps)
+        shift = -self.running_mean if bias is None else bias - self.running_mean
+        return weight * scale[:, None], shift * scale + self.bias
+
     def forward(self, x: Tensor) -> Tensor:
         """Normalised rows, (nodes, hidden)."""
-        if self.training and len(x) < 2:
+        if self.training and not self.reads_batch(x):
             return nn.functional.batch_norm(
                 x, self.running_mean, self.running_var, self.weight, self.bias, training=False, eps=self.eps
             )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from graphglass.embedding.network.features import graph_inputs
+from graphglass.embedding.network.freed_memory import keep_freed_memory
 from graphglass.embedding.network.graph_batch import GraphBatch, epoch_batches, join_batches
 from graphglass.embedding.network.schema import FeatureSchema, fit_schema, frequent_labels, open_schema
 from graphglass.embedding.trained_encoder import TrainedEncoder, all_rows, new_encoder
@@ -99,7 +100,10 @@ def _train(
         run.resume(folder)
     saved = run.snapshot() if folder is not None else None
     try:
-        with progress_bar("Training epochs", config.epochs, show=progress, completed=len(run.history)) as advance:
+        with (
+            keep_freed_memory(),
+            progress_bar("Training epochs", config.epochs, show=progress, completed=len(run.history)) as advance,
+        ):
             while len(run.history) < config.epochs:
                 run.epoch()
                 advance(note=f"loss {run.history.loss[-1]:.4f}")
