@@ -9,6 +9,8 @@ import pytest
 
 from graphglass.bench import single
 from graphglass.bench.cell_work import Plan
+from graphglass.bench.fingerprint import agree, fingerprint
+from graphglass.bench.methods import configuration
 from graphglass.bench.protocols import Splits
 from graphglass.bench.records import Purpose, Results
 from graphglass.bench.runner import run_jobs
@@ -77,6 +79,16 @@ def test_prompts_name_the_domain_of_the_dataset(data: Any) -> None:
         assert paper.settings == {"domain": "of the dataset"}
 
 
-def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["ocgin", "glass-paper-untrained"])
+def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path, method: str) -> None:
     with pytest.raises(BenchError, match="takes glass-paper"):
-        selection_jobs(Plan(data, ["MUTAG"], ["ocgin"], Splits(), SourceEncoders(tmp_path)))
+        selection_jobs(Plan(data, ["MUTAG"], [method], Splits(), SourceEncoders(tmp_path)))
+
+
+def test_the_untrained_preset_keeps_the_initial_weights(data: Any) -> None:
+    """Its scores are those of the paper preset before the first epoch, and its fingerprint is of no training."""
+    cell = {"dataset": "MUTAG", "seed": 3}
+    untrained = single.built("glass-paper-untrained", cell)
+    assert untrained.domain == "mol"
+    assert configuration(untrained) == configuration(single.built("glass-paper", cell, epochs=0))
+    assert not agree(fingerprint("glass-paper-untrained"), fingerprint("glass-paper"))

@@ -48,6 +48,7 @@ def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
 METHODS: dict[str, Factory] = {
     "glass": lazy("graphglass.detector:GLASS"),
     "glass-paper": lazy("graphglass.detector:GLASS", preset="paper"),
+    "glass-paper-untrained": lazy("graphglass.detector:GLASS", preset="paper", epochs=0),
     "size-knn": lazy("graphglass.baselines.knn:SizeKNN", seeded=False),
     "structure-knn": lazy("graphglass.baselines.knn:StructureKNN", seeded=False),
     "wl-cosine-knn": lazy("graphglass.baselines.knn:WLCosineKNN", seeded=False),
@@ -78,6 +79,7 @@ SUPERVISED: dict[str, Factory] = {
     for classifier in ("logistic", "svm")
 }
 
+PRESETS = ("glass-paper", "glass-paper-untrained")  # methods that read text
 TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn", "bag-knn", "netlsd-knn")
 KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
 TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it

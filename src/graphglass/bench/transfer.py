@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphglass.bench.cell_work import Job, Outcome, Plan, cell_jobs
 from graphglass.bench.datasets import DOMAINS
-from graphglass.bench.methods import KERNELS, TRAINING_FREE, factory
+from graphglass.bench.methods import KERNELS, PRESETS, TRAINING_FREE, factory
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import Split, blind
 from graphglass.bench.records import Cell
@@ -147,7 +147,7 @@ def few_shot_jobs(plan: Plan) -> list[Job]:
 
 def _prompts(method: str) -> dict[str, Any]:
     """Where the domains in the prompts of the paper preset come from, for the records."""
-    return {"domain": "of the source and of the target"} if method == "glass-paper" else {}
+    return {"domain": "of the source and of the target"} if method in PRESETS else {}
 
 
 def source_references(plan: Plan, source: str, seed: int) -> dict[str, GraphSet]:
