@@ -1,9 +1,9 @@
-"""Put measured figures into `docs/structure.md`, `docs/serving.md` and `docs/language.md`.
+"""Put measured figures into `docs/structure.md`, `docs/serving.md`, `docs/language.md` and `docs/training.md`.
 
     python benchmarks/measured_pages.py
 
-Run it again after `structure.py`, `serving.py`, `encoders.py` or `anchor_choice.py`. A test compares the pages with
-`results/benchmarks`.
+Run it again after `structure.py`, `serving.py`, `encoders.py`, `anchor_choice.py` or `training.py`. A test compares the
+pages with `results/benchmarks`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def pages() -> dict[Path, str]:
         "structure": {"descriptors": descriptors(), "sketch": sketch()},
         "serving": {"serving": serving()},
         "language": {"encoders": encoders(), "anchors": anchors()},
+        "training": {"epochs": epochs()},
     }
     return {(page := Path(f"docs/{name}.md")): filled(page, blocks) for name, blocks in parts.items()}
 
@@ -106,6 +107,24 @@ def anchors() -> str:
         for name, values in found["auroc"].items()
     ]
     return table(["encoder/style", *(SHORT.get(name, name) for name in TWELVE), "mean"], rows)
+
+
+def epochs() -> str:
+    head = [
+        "one epoch, CPU seconds",
+        "GraphGlass, with prototypes",
+        "GraphGlass, without",
+        "PyG, without",
+        "times faster",
+        "times less memory",
+    ]
+    rows = []
+    for row in results("training")["subsets"]:
+        ours, plain, ratio = row["compressed"], row["edge_list"], row["edge_list_over_compressed"]
+        seconds = (ours["full_cpu_seconds"], ours["cpu_seconds"], plain["cpu_seconds"])
+        ratios = (ratio["cpu_seconds"], ratio["epoch_mib"])
+        rows.append([graphs(ours | row), *(f"{value:.2f}" for value in seconds), *map(times, ratios)])
+    return table(head, rows)
 
 
 if __name__ == "__main__":

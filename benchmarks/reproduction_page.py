@@ -36,6 +36,7 @@ FOLDERS = {
     "scale": "text/minority",
     "private": "private/minority",
     "cross": "transfer/minority",
+    "cross-flip": "transfer/minority-flip",
     "few-shot": "few-shot/minority",
     "lora": "lora/minority",
 }

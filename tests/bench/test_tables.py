@@ -114,11 +114,13 @@ def test_transfer_averages_the_disjoint_settings_once_all_are_there(tmp_path: Pa
     for place, (source, name) in enumerate(DISJOINT):
         cell = {"source": source, "dataset": name, "seed": 0}
         if place == len(DISJOINT) - 1:
+            assert "| 40.0 |" in tables(str(tmp_path))[0].render()
             assert "average of" not in tables(str(tmp_path))[0].render()
         write(tmp_path / "t", purpose, "glass", cell, 50.0, **{"zero-shot": 40.0 + place, "matched": 70.0})
-    rendered = tables(str(tmp_path))[0].render()
+    source, target = (table.render() for table in tables(str(tmp_path)))
     # the paper's private series: 52.0 with source references, 65.85 with the target's
-    assert "| glass: average of 18 disjoint settings | 48.5 | – | 70.0 | – | – | 52.0 | 65.8 |" in rendered
+    assert "| average of the 18 disjoint settings | 48.5 | – | 52.0 |" in source
+    assert "| average of the 18 disjoint settings | 70.0 | – | 65.8 |" in target
 
 
 def test_other_layouts(tmp_path: Path) -> None:
@@ -133,15 +135,16 @@ def test_other_layouts(tmp_path: Path) -> None:
     write(tmp_path / "e", Purpose("text", "minority"), "glass-paper", cell, 85.6)
     write(tmp_path / "l", Purpose("lora", "minority"), "glass-paper", cell, 77.0, frozen=80.0, tuned=77.0)
     (ordered,) = tables(str(tmp_path), protocol="good-d")
-    assert [row.name for row in ordered.rows if not row.quoted] == [
-        "0", "4", "16", "all", "1 only", "8 only", "32 only", "all only"
-    ]  # fmt: skip
-    found = {table.title.split(",")[0]: table.render() for table in tables(str(tmp_path), protocol="minority")}
+    assert [row.name for row in ordered.rows] == ["0", "1", "4", "8", "16", "32", "all"]
+    assert ordered.head == ("k", "glass", "glass only", "paper")
+    assert "| 1 | – | 60.0 | 73.3±3.0 |" in ordered.render()
+    found = {table.title.split(", A")[0]: table.render() for table in tables(str(tmp_path), protocol="minority")}
     assert "| MUTAG | 70.0 | 60.0 |" in found["scoring"]
     assert "| *MUTAG, paper* | 91.1±1.1 | 74.2±1.9 |" in found["scoring"]
-    transfer_row = "| glass: mol → PROTEINS | 61.0 | – | 72.0 | 83.5±0.3 | 80.6±0.4 | 60.5±5.2 | 72.3±1.9 |"
-    assert transfer_row in found["transfer"]
-    assert "| 0 | 60.0 |\n| *0, paper* | 65.6±3.6 |" in found["few-shot"]
+    assert "| mol → PROTEINS | 61.0 | 83.5±0.3 | 60.5±5.2 |" in found["transfer, source references"]
+    assert "| mol → PROTEINS | 72.0 | 80.6±0.4 | 72.3±1.9 |" in found["transfer, all target references"]
+    assert "transfer, 8 target references" not in found
+    assert "| 0 | 60.0 | 65.6±3.6 |" in found["few-shot, mol → PROTEINS"]
     assert "| MUTAG | 85.6 | 91.4±0.9 | 91.0±1.4 | 91.0±1.1 |" in found["text"]
     assert "--encoders Qwen/Qwen3-Embedding-0.6B" in found["text"]
     assert "| MUTAG | 80.0 | – | 77.0 |" in found["lora"]
@@ -155,8 +158,9 @@ def test_figures_stand_beside_the_records(results: Path) -> None:
     assert path.stat().st_size > 5000
 
 
-def test_an_empty_folder_says_so(tmp_path: Path) -> None:
-    Results.create(tmp_path, Purpose("single", "minority"))
+@pytest.mark.parametrize("benchmark", ["single", "transfer", "private"])
+def test_an_empty_folder_says_so(tmp_path: Path, benchmark: str) -> None:
+    Results.create(tmp_path, Purpose(benchmark, "minority"))
     with pytest.raises(BenchError, match="no finished cell"):
         tables(str(tmp_path))
 

@@ -118,10 +118,11 @@ def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data:
         kinds = ("zero-shot", "8 shots", "matched")
         assert set(outcome.variants) == {f"{kind}{end}" for kind in kinds for end in ("", STRUCTURE)}
         assert set(seen) == {("mol", None), ("protein", "mol"), ("protein", None)}
-        (table,) = tables(str(tmp_path / "transfer"))
-        assert [row.name for row in table.rows] == [
-            "glass-paper: mol → PROTEINS", f"glass-paper{STRUCTURE}: mol → PROTEINS",
-        ]  # fmt: skip
+        found = tables(str(tmp_path / "transfer"))
+        assert len(found) == len(kinds)
+        for table in found:
+            assert table.head[1:3] == ("glass-paper", f"glass-paper{STRUCTURE}")
+            assert [row.name for row in table.rows] == ["mol → PROTEINS"]
         (job,) = few_shot_jobs(Plan(data, ["PROTEINS"], ["glass-paper"], ONE))
         (outcome,) = job.run(job.cells)
         assert {"0", f"0{STRUCTURE}", "4", f"4 only{STRUCTURE}", f"all{STRUCTURE}"} < set(outcome.variants)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -14,7 +13,6 @@ from graphglass.bench.methods import in_table_order
 from graphglass.bench.metrics import average_ranks, summary
 from graphglass.bench.records import Record, Results, result_folders
 from graphglass.bench.table_model import Entry, Row, Table, Value
-from graphglass.bench.transfer import DISJOINT, FEW, STRUCTURE
 from graphglass.errors import BenchError
 
 K = TypeVar("K", bound=Hashable)
@@ -41,12 +39,12 @@ def tables(root: str, *, protocol: str | None = None, metric: str = "auroc") -> 
 
 def folder_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The tables of one results folder; most benchmarks have one."""
+    if not results.records():
+        raise BenchError(f"{results.folder} has no finished cell yet.")
     layouts: dict[str, Callable[[Results, str], Table]] = {
         "single": single_table,
         "scoring": scoring_table,
         "select-test": selection_table,
-        "transfer": transfer_table,
-        "few-shot": few_shot_table,
         "text": text_table,
         "lora": lora_table,
     }
@@ -55,8 +53,12 @@ def folder_tables(results: Results, metric: str = "auroc") -> list[Table]:
     # These modules build on this one.
     from graphglass.bench.group_tables import known_tables, share_tables, suite_tables
     from graphglass.bench.private_tables import private_tables
+    from graphglass.bench.transfer_tables import few_shot_tables, transfer_tables
 
-    several = {"private": private_tables, "suite": suite_tables, "known": known_tables, "anomaly-share": share_tables}
+    several = {
+        "transfer": transfer_tables, "few-shot": few_shot_tables, "private": private_tables, "suite": suite_tables,
+        "known": known_tables, "anomaly-share": share_tables,
+    }  # fmt: skip
     return several[results.purpose.benchmark](results, metric)
 
 
@@ -118,65 +120,13 @@ def _variants_table(
 ) -> Table:
     """One row per dataset (and kind, where there are several), one column per variant, the paper's figures below."""
     records = results.records()
-    columns = names or _variant_names(records)
+    columns = names or variant_names(records)
     rows = []
     for title, name, own in _rows_by(records, kind):
         rows.append(Row(title, tuple(variant_entry(own, column, metric) for column in columns)))
         if (known := published.get((name,))) and metric == "auroc":
             rows.append(Row(f"{name}, paper", tuple(figure_entry(known, column) for column in columns), quoted=True))
     return make_table(results, metric, ("dataset", *columns), rows, [means_note(results)])
-
-
-def transfer_table(results: Results, metric: str = "auroc") -> Table:
-    """One row per source and target: source references, target references, the paper's figures (tab:cross)."""
-    records = results.records()
-    groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
-    forms = [""] + [STRUCTURE] * any(name.endswith(STRUCTURE) for name in _variant_names(records))
-    entries: dict[tuple[str, ...], tuple[Entry, ...]] = {}
-    for form, ((method, *pair), own) in itertools.product(forms, groups.items()):
-        cross, disjoint = paper.TRANSFER.get(tuple(pair)), paper.DISJOINT.get(tuple(pair))
-        quoted = [
-            figure_entry(cross, "transfer"), figure_entry(cross, "single"),
-            figure_entry(disjoint, "source-nn"), figure_entry(disjoint, "target-nn"),
-        ]  # fmt: skip
-        measured = [variant_entry(own, f"{name}{form}", metric) for name in ("zero-shot", f"{FEW} shots", "matched")]
-        if any(measured):
-            shown = quoted if metric == "auroc" and not form else [None] * 4
-            entries[f"{method}{form}", *pair] = (*measured, *shown)
-    rows = [Row(f"{method}: {source} → {name}", row) for (method, source, name), row in entries.items()]
-    for method in dict.fromkeys(method for method, _, _ in entries):
-        series = [entries[method, *pair] for pair in DISJOINT if (method, *pair) in entries]
-        if len(series) == len(DISJOINT):
-            means = [average(column) for column in zip(*series, strict=True)]
-            means[3:5] = [None, None]  # the paper's tab:cross has other settings
-            rows.append(Row(f"{method}: average of {len(series)} disjoint settings", tuple(means)))
-    head = ("source → target", "zero-shot", "8 target references", "all target references",
-            "paper transfer", "paper single", "paper source NN", "paper target NN")  # fmt: skip
-    notes = [means_note(results), "The last two columns are the paper's private series, four seeds, fixed epoch."]
-    return make_table(results, metric, head, rows, notes)
-
-
-def few_shot_table(results: Results, metric: str = "auroc") -> Table:
-    """One row per number of trusted target normals, one column per source and target (tab:fewshot)."""
-    records = results.records()
-    groups = grouped(records, lambda r: (r["method"], r["cell"]["source"], r["cell"]["dataset"]))
-    rows = []
-    for shots in sorted(_variant_names(records), key=_shots_order):
-        rows.append(Row(shots, tuple(variant_entry(own, shots, metric) for own in groups.values())))
-        published = paper.FEW_SHOT.get((shots,))
-        if published and metric == "auroc":
-            quoted = tuple(figure_entry(published, name) for _, _, name in groups)
-            rows.append(Row(f"{shots}, paper", quoted, quoted=True))
-    head = ("k", *(f"{method}: {source} → {SHORT.get(name, name)}" for method, source, name in groups))
-    notes = [means_note(results), "k = all is every target reference; `only` leaves the source references out."]
-    return make_table(results, metric, head, rows, notes)
-
-
-def _shots_order(name: str) -> tuple[bool, bool, float]:
-    """Labels and attributes first, then structure alone; joined with the source, then alone; by their number."""
-    kept = name.removesuffix(STRUCTURE)
-    number = kept.removesuffix(" only")
-    return name != kept, kept != number, math.inf if number == "all" else float(number)
 
 
 def text_table(results: Results, metric: str = "auroc") -> Table:
@@ -205,8 +155,6 @@ def make_table(
     what: str | None = None,
 ) -> Table:
     """A table whose title says what was measured; `what` is the name of the benchmark by default."""
-    if not rows:
-        raise BenchError(f"{results.folder} has no finished cell yet.")
     title = f"{what or results.purpose.benchmark}, {METRIC_TITLES[metric]}, protocol {results.purpose.title}"
     return Table(title, head, tuple(rows), tuple(notes), frozenset(marked), metric in LOWER_IS_BETTER)
 
@@ -263,7 +211,7 @@ def variant_entry(records: Sequence[Record], name: str, metric: str) -> Entry:
     return Value(*summary(values)) if values else None
 
 
-def _variant_names(records: Sequence[Record]) -> list[str]:
+def variant_names(records: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(name for record in records for name in record.get("variants", {})))
 
 
