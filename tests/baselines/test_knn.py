@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphglass.baselines import BagKNN
 from graphglass.baselines.histograms import histograms, subtree_histograms
 from graphglass.baselines.kernels import WLSVM, PropagationSVM
-from graphglass.baselines.knn import SizeKNN, StructureKNN, WLCosineKNN, mean_nearest
+from graphglass.baselines.knn import SizeKNN, StructureKNN, WLCosineKNN
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import blind, split
 from graphglass.errors import InputError, NotFittedError, ParameterError, SchemaError
@@ -51,12 +51,6 @@ def permuted(graphs: GraphSet, seed: int) -> GraphSet:
     return canonical_graph_set(
         graphs.sizes, place[sources], place[graphs.global_neighbours], ids=graphs.ids, node_labels=labels
     )
-
-
-def test_mean_nearest_by_hand() -> None:
-    distances = np.array([[3.0, 1.0, 2.0], [5.0, 5.0, 0.0]])
-    assert mean_nearest(distances, 2).tolist() == [1.5, 2.5]
-    assert mean_nearest(distances, 9).tolist() == [2.0, 10 / 3]  # fewer references than k: all of them
 
 
 def test_size_knn_by_hand() -> None:

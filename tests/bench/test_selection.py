@@ -53,7 +53,7 @@ def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int]
     assert len(epochs) == 20
     (table,) = tables(str(tmp_path / "select"))
     assert table.head == ("dataset", "last epoch", "best test epoch")
-    assert "chosen by the labels of the test set" in table.render()
+    assert "chosen with the test labels" in table.render()
 
     # The main benchmark finds the same encoder, trains nothing and has the figure of the last epoch.
     (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 from graphglass.baselines.histograms import Histograms, refuse_other_labels, subtree_histograms
+from graphglass.channels.nearest_references import smallest_mean
 from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs import GraphSet
 from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
@@ -43,7 +44,7 @@ class NearestNormals(BaseEstimator, ABC):
         if not hasattr(self, "_references"):
             raise NotFittedError(f"{type(self).__name__} has no references yet: call fit first.")
         blocks = [self._distances(graphs[i : i + _BLOCK]) for i in range(0, len(graphs), _BLOCK)]
-        return np.concatenate([mean_nearest(block, self.k) for block in blocks] or [np.zeros(0)])
+        return np.concatenate([smallest_mean(block, self.k) for block in blocks] or [np.zeros(0)])
 
     @abstractmethod
     def _remember(self, graphs: GraphSet) -> None:
@@ -52,13 +53,6 @@ class NearestNormals(BaseEstimator, ABC):
     @abstractmethod
     def _distances(self, graphs: GraphSet) -> NDArray[np.float64]:
         """Of every graph to every reference, (graphs, references)."""
-
-
-def mean_nearest(distances: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """The mean of the `k` smallest entries of each row, (rows,)."""
-    k = min(k, distances.shape[1])
-    nearest = np.sort(np.partition(distances, k - 1, axis=1)[:, :k], axis=1)
-    return nearest.mean(axis=1)
 
 
 class _Tabular(NearestNormals):

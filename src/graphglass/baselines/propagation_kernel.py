@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.channels.tables.feature_maps import neighbour_mean
 from graphglass.graphs import GraphSet
 
 _FARTHEST = 2.0**56  # a Cauchy direction can be arbitrarily large; bins beyond this are one
@@ -28,12 +28,12 @@ def propagated_codes(
     labels = graphs.node_labels
     if labels is None:  # unlabelled graphs: the degree is the label
         labels = np.diff(graphs.neighbour_offsets)
-    neighbours = graphs.global_neighbours
+    adjacency = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
     codes = np.empty((len(offsets), graphs.node_count), np.uint64)
     for t, shift in enumerate(offsets):
         values = projection(labels, t)
         for _ in range(t):
-            values = _walk(graphs.neighbour_offsets, neighbours, values)
+            values = neighbour_mean(values[:, None], *adjacency)[:, 0]
         bins = np.clip(np.floor((values + shift) / width), -_FARTHEST, _FARTHEST).astype(np.int64)
         codes[t] = (bins * len(offsets) + t).view(np.uint64)  # no two rounds share a code
     return codes
@@ -54,17 +54,3 @@ def cauchy_projection(seed: int) -> Projection:
 def bin_offsets(seed: int, rounds: int, width: float) -> NDArray[np.float64]:
     """Uniform shifts in [0, width), one per round."""
     return np.random.default_rng([seed, 0x5EED]).uniform(0.0, width, rounds)
-
-
-@njit(cache=True)
-def _walk(offsets, neighbours, values):  # type: ignore[no-untyped-def]
-    """One step of the random walk: the mean over the neighbours, 0 for an isolated node."""
-    result = np.zeros(len(values))
-    for v in range(len(values)):
-        degree = offsets[v + 1] - offsets[v]
-        if degree > 0:
-            total = 0.0
-            for e in range(offsets[v], offsets[v + 1]):
-                total += values[neighbours[e]]
-            result[v] = total / degree
-    return result

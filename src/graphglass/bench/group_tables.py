@@ -119,10 +119,10 @@ def suite_tables(results: Results, metric: str = "auroc") -> list[Table]:
             sides = [_mean(own, direction, value) for direction in DIRECTIONS]
             cells.append(" / ".join("–" if side is None else side.text() for side in sides))
         details.append(Row(SHORT.get(name, name), tuple(cells)))
-    limits = ", ".join(f"{number} {kind.replace('_', ' ')}" for kind, number in LIMITS.items())
+    limits = "{references} references, {test_normal} normal and {test_anomalous} anomalous test graphs".format(**LIMITS)
     notes = [
         means_note(results, deviations=False),
-        f"Averages within a dataset first. A task has at most {limits} graphs. Both: mean of the directions.",
+        f"Averaged within a dataset first. A task has at most {limits}. `both` is the mean of the directions.",
     ]
     head = _group_head("method", [f"class {direction}" for direction in DIRECTIONS], "seeds")
     return [

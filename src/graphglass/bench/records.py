@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from graphglass.errors import BenchError
-from graphglass.storage.atomic import write_whole
+from graphglass.storage.atomic import locked, write_whole
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -83,9 +82,8 @@ class Results:
         try:
             content = json.loads(path.read_text())
             if "format" not in content:
-                # Saved models and cached datasets have a file of this name too.
+                # A saved model has a file of this name too.
                 what = f"a saved model ({content['kind']})" if "kind" in content else "something else"
-                what = "a cached dataset" if "ids" in content else what
                 raise BenchError(f"{folder} holds {what}, not results. Name a folder that `glass bench` wrote.")
             version = content.pop("format")
             purpose = Purpose(**content)
@@ -109,7 +107,7 @@ class Results:
         The file is replaced atomically, and writers wait for each other.
         """
         path = self.folder / f"{record['method']}.jsonl"
-        with self._lock():
+        with locked(self.folder):
             if any(cell_key(found["cell"]) == cell_key(record["cell"]) for found in self.records(record["method"])):
                 return
             old = path.read_text() if path.exists() else ""
@@ -135,17 +133,6 @@ class Results:
                     f"{self.purpose}. Remove it; records of different benchmarks are never mixed."
                 )
             yield record
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        try:
-            import fcntl
-        except ImportError:  # no advisory locks here: one writer at a time
-            yield
-            return
-        with (self.folder / MANIFEST).open() as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
 
 
 def result_folders(root: str | Path) -> list[Results]:

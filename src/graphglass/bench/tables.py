@@ -100,7 +100,7 @@ def selection_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset: the last epoch, and the epoch with the best test AUROC."""
     table = _variants_table(results, metric, _method, {}, ("last epoch", "best test epoch"))
     columns = zip(*(row.entries for row in table.rows), strict=True)
-    note = "The best test epoch is chosen by the labels of the test set. It is a diagnostic and no result of a method."
+    note = "The best test epoch is chosen with the test labels. It is a diagnostic, not a result of the method."
     rows = (*table.rows, Row("average", tuple(average(column) for column in columns)))
     return replace(table, rows=rows, notes=(*table.notes, note))
 
@@ -141,7 +141,7 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
         rows.append(Row(title, (*(own.get(encoder) for encoder in encoders), *quoted)))
     head = ("dataset", *encoders, "paper 0.6B", "paper 4B", "paper 8B")
     command = "`glass bench text --encoders Qwen/Qwen3-Embedding-0.6B -o RESULTS`"
-    notes = [means_note(results), f"Qwen3 is measured where its weights are: {command}."]
+    notes = [means_note(results), f"To measure Qwen3, run {command} on a machine that has its weights."]
     return make_table(results, metric, head, rows, notes)
 
 

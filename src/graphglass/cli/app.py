@@ -27,7 +27,7 @@ COMMANDS = {
     "watch": "Score graphs as they arrive, and report drift.",
     "describe": "The structural profile of every graph.",
     "prompt": "The text an encoder reads about every graph.",
-    "encoders": "Text encoders: which are installed, and how well each works.",
+    "encoders": "List text encoders, or measure one.",
     "cache": "Size and content of the cache folder.",
     "bench": "Measure detectors under named protocols.",
     "data": "List, fetch and verify the benchmark datasets.",

@@ -149,7 +149,7 @@ def bench() -> None:
 def single(
     methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
     select: Annotated[
-        str, typer.Option("--select", help="last, or test: the best test epoch beside the last, a diagnostic.")
+        str, typer.Option("--select", help="last, or test: also the best test epoch, a diagnostic.")
     ] = "last",
     cache: CACHE = None,
     *,
@@ -290,7 +290,10 @@ def table(
     summary: Annotated[
         bool, typer.Option("--summary", help="Averages of all single-domain results, or of a private folder.")
     ] = False,
-    into: Annotated[Path | None, typer.Option("--into", help="Put it between the result marks of a page.")] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", help="Write it into this page, between the result marks."),
+    ] = None,
 ) -> None:
     """Render the records as tables, the paper's figures beside ours; name records that are out of date."""
     from graphglass.bench.fingerprint import stale_note

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,8 +40,9 @@ def compare(
 ) -> None:
     """Compare two models: rank correlation, changed flags, and the graphs whose rank moved most, with the reason.
 
-    The reason is how much more or less each family of channels adds to the score. References of a model enter by
-    their leave-one-out scores. With --label-column and --normal, the AUROC of both models is printed as well.
+    The reason is how much more or less each family of channels adds to the score. Graphs that are references of a
+    model are ranked by their leave-one-out scores. With --label-column and --normal, the AUROC of both models is
+    printed as well.
     """
     from graphglass.cli.console import print_line, print_table
     from graphglass.detector.glass import GLASS
@@ -85,6 +85,7 @@ def comparison(
     ranks = [rankdata(-values, method="ordinal") for values in scores]
     moved = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:top]
     moved = moved[ranks[0][moved] != ranks[1][moved]]
+    reasons = _reasons(pair, graphs[moved], [a.own[moved], b.own[moved]]) if len(moved) else []
     found = {
         "spearman": _rank_correlation(*scores),
         "flagged": [int(flag.sum()) for flag in flags],
@@ -96,9 +97,9 @@ def comparison(
                 "rank_b": int(ranks[1][i]),
                 "score_a": float(scores[0][i]),
                 "score_b": float(scores[1][i]),
-                "why": _reason(pair, graphs[int(i)]),
+                "why": why,
             }
-            for i in moved
+            for i, why in zip(moved, reasons, strict=True)
         ],
     }
     return found, (a, b)
@@ -113,11 +114,20 @@ def _rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float |
     return None if np.ptp(a) == 0 or np.ptp(b) == 0 else float(spearmanr(a, b).statistic)
 
 
-def _reason(pair: tuple[GLASS, GLASS], graph: GraphSet) -> str:
-    """The families whose contribution to the score changed most."""
-    change: dict[str, float] = defaultdict(float)
+def _reasons(pair: tuple[GLASS, GLASS], graphs: GraphSet, own: list[NDArray[np.bool_]]) -> list[str]:
+    """For every graph the families whose contribution to the score changed most.
+
+    `own` marks the references of either model. Their contributions, unlike their ranks, include the reference itself.
+    """
+    change: dict[str, NDArray[np.float64]] = {}
     for detector, sign in zip(pair, (-1, 1), strict=True):
-        for name, value in detector.explain(graph, neighbours=0, nodes=False).contributions.items():
-            change[name.partition(":")[0]] += sign * value
-    largest = sorted(change, key=lambda name: (-abs(change[name]), name))[:3]
-    return ", ".join(f"{name} {change[name]:+.2f}" for name in largest)
+        for name, values in detector.contributions(graphs).items():
+            family = name.partition(":")[0]
+            change[family] = change.get(family, 0) + sign * values
+    reasons = []
+    for i in range(len(graphs)):
+        largest = sorted(change, key=lambda name: (-abs(change[name][i]), name))[:3]
+        models = " and ".join(name for name, mine in zip("AB", own, strict=True) if mine[i])
+        families = ", ".join(f"{name} {change[name][i]:+.2f}" for name in largest)
+        reasons.append(f"{families} (reference of {models})" if models else families)
+    return reasons

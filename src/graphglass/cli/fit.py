@@ -31,7 +31,7 @@ def fit(
     anomalies: Annotated[Path | None, typer.Option(help="Known anomalies: graphs near them rank higher.")] = None,
     label_column: LABEL_COLUMN = None,
     normal: NORMAL = None,
-    preset: Annotated[str, typer.Option(help="default, or paper for the published recipe.")] = "default",
+    preset: Annotated[str, typer.Option(help="default, or paper for the published method.")] = "default",
     encoder: Annotated[str | None, _paper("Text encoder; `glass encoders` lists them.")] = None,
     domain: Annotated[str, _paper("Named in the prompts: mol, protein, social or your own.")] = "graph",
     epochs: Annotated[int | None, _paper("Training epochs; the last one is used.")] = None,

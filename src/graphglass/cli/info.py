@@ -19,7 +19,7 @@ MEANINGS = {
     "channels": "the ways in which graphs are compared; those without data are skipped",
     "references": "normal graphs that scores are measured against",
     "known anomalies": "graphs near one of them score higher",
-    "candidates": "very many references: an index proposes those that a query is compared with, in every channel",
+    "candidates": "with very many references, an index selects those that a query is compared with, in every channel",
     "index": "of the references' sketches, and how many of the nearest sketches it finds",
     "calibration": "what p-values and the threshold come from",
     "reference nodes": "in all references together",
@@ -50,11 +50,11 @@ def info(
     detector = GLASS.load(model)
     history = () if detector.embedder_ is None else detector.embedder_.graph.history.loss
     if plot is not None:
-        from graphglass.report.charts import standalone_loss_curve
+        from graphglass.report.charts import loss_curve
         from graphglass.storage.output_file import refuse_unless_writable, write_file
 
         refuse_unless_writable(plot, (".svg",))
-        write_file(plot, standalone_loss_curve(history).encode())
+        write_file(plot, loss_curve(history).encode())
     facts = model_facts(detector)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))

@@ -45,7 +45,7 @@ class Reading:
         list[str] | None, _option("How parallel edges combine an attribute: NAME=sum, mean, min or max. Repeatable.")
     ] = None
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
-    all_rejects: Annotated[bool, _option("List every skipped record, not the first five.", "--all-rejects")] = False
+    all_rejects: Annotated[bool, _option("List all skipped records, not just the first five.", "--all-rejects")] = False
 
     def read(
         self, path: Path, *, keep: str | None = None, label_column: str | None = None, cache: bool = True

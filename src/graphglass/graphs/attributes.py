@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numba import njit
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.joining import with_edge_attributes
+
+Real = TypeVar("Real", np.float32, np.float64)
 
 WIDEST = 64  # columns that are read one by one; more are mixed into this many
 
@@ -50,9 +53,9 @@ def _directions(width: int) -> NDArray[np.float64]:
 
 
 @njit(cache=True, nogil=True)
-def rows_times(table: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def rows_times(table: NDArray[Real], matrix: NDArray[Real]) -> NDArray[Real]:
     """The product, every row by itself: a library product may round a row differently in another batch."""
-    out = np.zeros((len(table), matrix.shape[1]))
+    out = np.zeros((len(table), matrix.shape[1]), table.dtype)
     for i in range(len(table)):
         for j in range(matrix.shape[0]):
             value = table[i, j]

@@ -88,7 +88,9 @@ def share_bars(shares: Sequence[tuple[str, float]]) -> str:
 
 
 def loss_curve(losses: Sequence[float]) -> str:
-    """Training loss per epoch."""
+    """Training loss per epoch, as an SVG file of its own."""
+    if not losses:
+        raise InputError("This model was not trained for any epoch; there is no loss to plot.")
     values = np.asarray(losses, dtype=np.float64)
     low, high = float(values.min()), float(values.max())
     span = high - low or 1
@@ -96,20 +98,13 @@ def loss_curve(losses: Sequence[float]) -> str:
         f"{_x(i, 0, max(1, len(values) - 1)):.1f},{_HEIGHT - _MARGIN - (v - low) / span * (_HEIGHT - 2 * _MARGIN):.1f}"
         for i, v in enumerate(values)
     )
-    labels = (
-        f'<text x="{_MARGIN}" y="{_MARGIN - 6}">{high:.3g}</text><text x="{_WIDTH - _MARGIN}" '
-        f'y="{_HEIGHT - _MARGIN + 14}">epoch {len(values)}, loss {values[-1]:.3g}</text>'
+    style = "text{font:12px sans-serif;fill:#56616f}polyline{fill:none;stroke:#1f5c9e;stroke-width:2}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'role="img" aria-label="Training loss by epoch"><style>{style}</style><polyline points="{points}"/>'
+        f'<text x="{_MARGIN}" y="{_MARGIN - 6}">{high:.3g}</text><text x="{_WIDTH - _MARGIN}" text-anchor="end" '
+        f'y="{_HEIGHT - _MARGIN + 14}">epoch {len(values)}, loss {values[-1]:.3g}</text></svg>'
     )
-    return f'{_open("Training loss by epoch")}<polyline class="curve" points="{points}"/>{labels}</svg>'
-
-
-def standalone_loss_curve(losses: Sequence[float]) -> str:
-    """The same as a file of its own."""
-    if not losses:
-        raise InputError("This model was not trained for any epoch; there is no loss to plot.")
-    style = "text{font:12px sans-serif;fill:#56616f}.curve{fill:none;stroke:#1f5c9e;stroke-width:2}"
-    opened = f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}"'
-    return loss_curve(losses).replace("<svg", opened, 1).replace(">", f"><style>{style}</style>", 1)
 
 
 def _open(label: str) -> str:

@@ -15,7 +15,7 @@ from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.glass import GLASS
 from graphglass.graphs.drawing import draw_graph, frequent_labels
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.report.charts import loss_curve, reference_map, score_distribution, share_bars
+from graphglass.report.charts import reference_map, score_distribution, share_bars
 from graphglass.report.html_page import html_page, page_style
 from graphglass.storage.output_file import refuse_unless_writable, write_file
 from graphglass.storage.table_cells import defused
@@ -68,7 +68,6 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
         "each group."
     )
     about_map = "The closer two graphs, the more similar they are by the distances that make the score."
-    losses = getattr(getattr(detector, "history_", None), "loss", ())
     explained = [int(index) for index in order[:EXPLAINED]]
     body = [
         f"<h1>{title}</h1><p>{escape(summary)}</p>",
@@ -77,7 +76,6 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
         f'<h2 id="ranking">Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}',
         f"<h2>The {counted(len(explained), 'most abnormal graph')}, explained</h2>",
         *(_explained(detector, graphs, index, rank) for rank, index in enumerate(explained, start=1)),
-        f'<h2>Training</h2><div class="card">{loss_curve(losses)}</div>' if len(losses) else "",
         f"<p>{escape(f'GraphGlass {__version__}, preset {detector.preset}.')}</p>",
     ]
     script = files("graphglass.report").joinpath("sorting.js").read_text(encoding="utf-8")

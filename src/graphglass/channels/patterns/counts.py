@@ -149,7 +149,7 @@ def _add_distances(
 
 
 def overlap_each(queries: Counts, references: Counts, places: NDArray[np.int64]) -> NDArray[np.float32]:
-    """As :func:`overlap`, of every query to the references at its own places, (queries, places per query)."""
+    """Weighted Jaccard similarity of every query to the references at its own places, (queries, places per query)."""
     common = _common_each(
         queries.offsets, queries.keys, queries.values, references.offsets, references.keys, references.values, places
     )

@@ -115,7 +115,7 @@ class DirectionStart:
 class EdgeValueStart:
     """Labels and directions as given, and every edge named by one of its attributes: the bucket among references.
 
-    Attributes are counted without ``count``; the place after the last one is the count itself, which every edge of a
+    Attributes are numbered without ``count``. A place of None stands for the count itself, which every edge of a
     directed set and of a set with edge attributes has, and which is a name as it is.
     """
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.structure.aggregates import quantile
 from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile
 
 # Counts that range over orders of magnitude enter by their logarithm.
@@ -121,9 +122,5 @@ def quantiles(
         for column in range(columns):
             ordered = np.sort(nodes[first:last, column])
             for i in range(len(levels)):
-                place = levels[i] * (last - first - 1)
-                below = int(place)
-                above = min(below + 1, last - first - 1)
-                value = ordered[below] + (place - below) * (ordered[above] - ordered[below])
-                out[graph, i * columns + column] = value
+                out[graph, i * columns + column] = quantile(ordered, levels[i])
     return out

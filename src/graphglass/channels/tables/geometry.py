@@ -14,6 +14,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.aggregates import quantile
 
 EXTENTS = 6
 EDGE_QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -41,8 +42,7 @@ class GeometryMap(FeatureMap):
 def edge_lengths(graphs: GraphSet) -> NDArray[np.float64]:
     """Distance in attribute space between the two ends of every stored edge end, (2 * edges,)."""
     values = attribute_columns(graphs)
-    sources = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
-    return np.sqrt(((values[sources] - values[graphs.global_neighbours]) ** 2).sum(axis=1))
+    return np.sqrt(((values[graphs.end_nodes] - values[graphs.global_neighbours]) ** 2).sum(axis=1))
 
 
 def extents(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -61,15 +61,6 @@ def extents(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
     out = np.zeros((len(sizes), EXTENTS))
     out[:, : min(width, EXTENTS)] = spread[:, :EXTENTS]
     return out
-
-
-@njit(cache=True, nogil=True)
-def quantile(ordered: NDArray[np.float64], share: float) -> float:
-    """The quantile of sorted values, linear between order statistics."""
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 @njit(cache=True, nogil=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.embedding.encoders.text_encoder import Fingerprint
 from graphglass.embedding.prompt.fields import FIELD_NAMES, scaled
 from graphglass.embedding.prompt.graphdp import TEMPLATE, GraphDP
 from graphglass.errors import EncoderError, ParameterError
+from graphglass.graphs.attributes import rows_times
 
 # Wavelengths in levels. Two graphs a few levels apart in every field must differ in the first slice already,
 # two that differ in one field by one level must differ in the last.
@@ -65,20 +65,8 @@ class NumericEncoder:
         scale = np.float32(1 / np.sqrt(self._dimension // 2))
         for start in range(0, len(levels), _CHUNK):
             chunk = levels[start : start + _CHUNK]
-            phases = _phases(chunk, self._frequencies)
+            phases = rows_times(chunk, self._frequencies)
             rows[start : start + _CHUNK, 0::2] = np.cos(phases)
             rows[start : start + _CHUNK, 1::2] = np.sin(phases)
         rows *= scale
         return rows
-
-
-@njit(cache=True)
-def _phases(levels: NDArray[np.float32], frequencies: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The matrix product, row by row: BLAS rounds a row differently in another batch."""
-    phases = np.zeros((levels.shape[0], frequencies.shape[1]), np.float32)
-    for row in range(levels.shape[0]):
-        for field in range(frequencies.shape[0]):
-            level = levels[row, field]
-            for column in range(frequencies.shape[1]):
-                phases[row, column] += level * frequencies[field, column]
-    return phases
