@@ -18,8 +18,9 @@ from typer.testing import CliRunner
 from graphglass import GLASS, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
 from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
-from graphglass.cluster.part_work import Outcome, Part, input_files, list_parts
+from graphglass.cluster.part_work import Outcome, Part, input_files, list_parts, score_part
 from graphglass.errors import ClusterError, GraphError, InputError
+from graphglass.storage.load import artifact_digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -240,6 +241,17 @@ def test_scores_are_a_lazy_frame(client, place, mutag):
     computed = frame.compute()
     assert list(computed.id) == list(mutag.ids[:180])
     assert np.allclose(computed.score, GLASS.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
+
+
+def test_a_model_replaced_meanwhile_is_not_used(place, mutag, normals, tmp_path):
+    GLASS().fit(normals[:20]).save(tmp_path / "model")
+    digest = artifact_digest(tmp_path / "model")
+    GLASS().fit(normals[20:]).save(tmp_path / "model")
+    write_parquet(mutag[:3], tmp_path / "0.parquet")
+    part = Part(str(tmp_path / "0.parquet"), str(tmp_path / "scores.parquet"))
+    outcome = score_part(part, str(tmp_path / "model"), digest)
+    assert "was replaced while this job ran" in outcome.error
+    assert not (tmp_path / "scores.parquet").exists()
 
 
 def test_parts_and_their_errors(place, tmp_path):

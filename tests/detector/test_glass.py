@@ -62,6 +62,40 @@ def test_pyod_attributes(fitted, normals, queries):
     assert np.array_equal(fitted.predict(queries), fitted.decision_function(queries) > fitted.threshold_)
 
 
+def test_the_threshold_follows_its_setting_before_and_after_saving(normals, queries, tmp_path):
+    detector = GLASS().fit(normals)
+    before = detector.threshold_
+    detector.set_params(contamination=0.5)
+    assert detector.threshold_ < before
+    detector.save(tmp_path / "model")
+    loaded = GLASS.load(tmp_path / "model")
+    assert loaded.threshold_ == detector.threshold_
+    assert np.array_equal(loaded.predict(queries), detector.predict(queries))
+    with pytest.raises(ParameterError, match="contamination"):
+        _ = detector.set_params(contamination=0.7).threshold_
+
+
+@pytest.mark.parametrize("ask", ["p_values", "decision_function", "score_table"])
+def test_an_answer_belongs_to_one_state_of_the_references(normals, queries, monkeypatch, ask):
+    """The references change while the queries are measured, as another thread would change them."""
+    detector, other = GLASS().fit(normals[:20]), GLASS().fit(normals[20:])
+
+    def answer():
+        found = getattr(detector, ask)(queries)
+        return found.p_values if ask == "score_table" else found
+
+    expected, measured = answer(), GLASS._measure
+
+    def change(self, *arguments, **options):
+        queries = measured(self, *arguments, **options)
+        detector.scorer_ = other.scorer_
+        return queries
+
+    monkeypatch.setattr(GLASS, "_measure", change)
+    assert np.array_equal(answer(), expected)
+    assert not np.array_equal(answer(), expected)
+
+
 def test_p_values_and_flags_agree(fitted, queries):
     p_values = fitted.p_values(queries)
     assert ((p_values > 0) & (p_values <= 1)).all()

@@ -18,6 +18,7 @@ from graphglass.errors import GlassError, InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 from graphglass.storage.atomic import replacing
+from graphglass.storage.load import artifact_digest
 from graphglass.structure.profile import profile
 
 SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
@@ -141,4 +142,8 @@ def _finished(output: str, stamp: bytes) -> bool:
 @lru_cache(maxsize=1)
 def _detector(model: str, digest: str) -> GLASS:
     # The digest is part of the key, so that a worker that lives on never scores with an older model.
-    return GLASS.load(model)
+    before = artifact_digest(model)
+    detector = GLASS.load(model)
+    if {before, artifact_digest(model)} != {digest}:
+        raise InputError(f"{model} was replaced while this job ran. Run the command again.")
+    return detector

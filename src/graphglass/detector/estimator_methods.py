@@ -18,15 +18,14 @@ from graphglass.errors import InputError, ParameterError
 if TYPE_CHECKING:
     from graphglass.channels.profiled_graphs import ProfiledGraphs
     from graphglass.detector.reference_scorer import ReferenceScorer
+    from graphglass.detector.settings import PaperSettings
 
 
 class EstimatorMethods:
     """The part of GLASS that scikit-learn and notebooks use."""
 
     preset: str
-    labels_: NDArray[np.int64]
-    decision_scores_: NDArray[np.float64]
-    threshold_: float
+    contamination: float
     references_: ProfiledGraphs
     anomalies_: ProfiledGraphs | None
     scorer_: ReferenceScorer
@@ -37,7 +36,27 @@ class EstimatorMethods:
         def decision_function(self, graphs: Any) -> NDArray[np.float64]: ...
         def p_values(self, graphs: Any) -> NDArray[np.float64]: ...
         def explain(self, graph: Any, *, neighbours: int = 5, nodes: bool = True) -> Explanation: ...
+        def settings(self) -> PaperSettings | None: ...
         def _fitted(self, name: str) -> Any: ...
+        def _queries(self, graphs: Any, scorer: ReferenceScorer | None = None) -> ProfiledGraphs: ...
+
+    # Derived, so that they always follow the references and the settings.
+
+    @property
+    def decision_scores_(self) -> NDArray[np.float64]:
+        """Leave-one-out scores of ``references_``."""
+        return self.scorer_.reference_scores
+
+    @property
+    def threshold_(self) -> float:
+        """The ``1 - contamination`` quantile of ``decision_scores_``."""
+        self.settings()  # refuses an impossible contamination
+        return float(np.quantile(self.decision_scores_, 1 - self.contamination))
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """1 where a reference itself lies above the threshold, (references,)."""
+        return (self.decision_scores_ > self.threshold_).astype(np.int64)
 
     def fit_predict(self, graphs: Any, y: object = None) -> NDArray[np.int64]:
         """Fit, then flag every graph by its own leave-one-out score: 1 for an anomaly, 0 else. (graphs,)"""
@@ -71,12 +90,12 @@ class EstimatorMethods:
         alpha : float
             Graphs with a p-value of at most this are flagged.
         """
-        self._fitted("references_")
+        scorer = self._fitted("scorer_")
         if not 0 <= alpha <= 1:
             raise ParameterError("GLASS.score_table", "alpha", "between 0 and 1", alpha)
         queries = graph_set(graphs)
-        scores = self.decision_function(queries)
-        p_values = conformal_p_values(scores, self.decision_scores_)
+        scores = scorer.scores(self._queries(queries, scorer))
+        p_values = conformal_p_values(scores, scorer.reference_scores)
         own = int(left_out_scores(self, queries, scores).own.sum())  # type: ignore[arg-type]
         notice = (
             f"Queries that equal a reference: {own} of {len(queries)}. They score lower than new graphs; use "

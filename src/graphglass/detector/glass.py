@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from graphglass.embedding.encoders.text_encoder import TextEncoder
     from graphglass.embedding.trained_encoder import TrainedEncoder
 
-LEARNED = ("references_", "anomalies_", "scorer_", "decision_scores_", "threshold_", "labels_")
+LEARNED = ("references_", "anomalies_", "scorer_")
 
 
 class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
@@ -207,21 +207,22 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
             raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
         return resolve(self.preset, self.get_params())
 
-    # Scoring
+    # Scoring: each call reads the scorer once, so that its answer belongs to one state of the references
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
-        queries = self._queries(graphs)
-        return self.scorer_.scores(queries)
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        return scorer.scores(self._queries(graphs, scorer))
 
     def contributions(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every graph, {channel: (graphs,)}; they sum to the scores."""
-        queries = self._queries(graphs)
-        return self.scorer_.contributions(queries)
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        return scorer.contributions(self._queries(graphs, scorer))
 
     def p_values(self, graphs: Any) -> NDArray[np.float64]:
         """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
-        return conformal_p_values(self.decision_function(graphs), self.decision_scores_)
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        return conformal_p_values(scorer.scores(self._queries(graphs, scorer)), scorer.reference_scores)
 
     def predict(self, graphs: Any, alpha: float | None = None) -> NDArray[np.int64]:
         """1 for an anomaly, 0 for a normal graph. (graphs,)
@@ -230,7 +231,8 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
         flagged; without it, if its score exceeds ``threshold_``.
         """
         if alpha is None:
-            return (self.decision_function(graphs) > self._fitted("threshold_")).astype(np.int64)
+            self._fitted("scorer_")
+            return (self.decision_function(graphs) > self.threshold_).astype(np.int64)
         if not 0 < alpha < 1:
             raise ParameterError("GLASS.predict", "alpha", "between 0 and 1", alpha)
         return (self.p_values(graphs) <= alpha).astype(np.int64)
@@ -319,8 +321,8 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
         settings = self.settings()
         return settings is not None and settings.features == "kept"
 
-    def _queries(self, graphs: Any, *, trusted: bool = False) -> ProfiledGraphs:
-        scorer: ReferenceScorer = self._fitted("scorer_")
+    def _queries(self, graphs: Any, scorer: ReferenceScorer | None = None, *, trusted: bool = False) -> ProfiledGraphs:
+        scorer = self._fitted("scorer_") if scorer is None else scorer
         queries = graph_set(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")

@@ -41,7 +41,7 @@ class ReferenceChanges:
         def _fitted(self, name: str) -> Any: ...
         def _keeps_features(self) -> bool: ...
         def _measure(self, graphs: GraphSet) -> ProfiledGraphs: ...
-        def _queries(self, graphs: Any, *, trusted: bool = False) -> ProfiledGraphs: ...
+        def _queries(self, graphs: Any, scorer: ReferenceScorer | None = None, *, trusted: bool = False) -> Any: ...
 
     def reference(self, identifier: str) -> GraphSet:
         """One normal reference by id; of a very large set any of them."""
@@ -176,9 +176,6 @@ class ReferenceChanges:
     def _use(self, scorer: ReferenceScorer) -> None:
         self.scorer_ = scorer
         self.anomalies_ = None if scorer.known is None else scorer.known.graphs
-        self.decision_scores_ = scorer.reference_scores
-        self.threshold_ = float(np.quantile(self.decision_scores_, 1 - self.contamination))
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
 
     def _refuse_if_large(self, what: str) -> None:
         if self.scorer_.large is not None:

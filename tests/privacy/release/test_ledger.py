@@ -86,6 +86,13 @@ def test_budget_is_fixed_at_creation_and_per_dataset(ledger):
             ledger.grant(name, epsilon=1.0, delta=1e-5)
 
 
+def test_a_budget_that_no_release_could_spend_is_refused(ledger):
+    with pytest.raises(PrivacyError, match="epsilon = 64 is too large"):
+        ledger.grant("ward", epsilon=64, delta=1e-5)
+    assert "ward" not in ledger.datasets()
+    ledger.grant("ward", epsilon=10, delta=1e-5)
+
+
 def test_slack_is_limited_too(ledger):
     with pytest.raises(BudgetError, match="integer noise"):
         ledger.charge("clinic", "r", mu_squared=Fraction(1, 10**6), total_variation=Fraction(1, 10**12), request={})

@@ -114,6 +114,16 @@ def test_same_release_id_returns_the_stored_summary(model, graphs, ledger, tmp_p
         go(model, graphs, ledger, epsilon=1.0, release_id="march")
 
 
+@pytest.mark.parametrize(
+    ("settings", "named"), [({"release_id": " "}, "release_id"), ({"graphs_per_subject": 1.5}, "a whole number")]
+)
+def test_unusable_settings_cost_nothing(model, graphs, ledger, settings, named):
+    """An id from an unset variable would be a new release every time."""
+    with pytest.raises(ParameterError, match=named):
+        go(model, graphs, ledger, **settings)
+    assert ledger.budget("clinic").releases == 0
+
+
 def test_a_release_id_stands_for_its_source_too(model, graphs, make_graphs, ledger):
     source, other = make_graphs([30, 31, 32]), make_graphs([30, 31, 33])
     go(model, graphs, ledger, epsilon=1.0, release_id="bare")

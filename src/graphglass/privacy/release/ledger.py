@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from graphglass.channels.sketch import DIMENSION
 from graphglass.errors import BudgetError, GlassError, LedgerError, ParameterError, PrivacyError
 from graphglass.privacy.noise_scale import (
     SLACK_SHARE,
@@ -31,6 +32,7 @@ from graphglass.privacy.release.accounts import (
     skeleton,
 )
 from graphglass.privacy.release.hash_chain import Entry, HashChain, Transaction
+from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.terms import PrivacyTerms
 
 FORMAT = "graphglass-ledger"
@@ -99,6 +101,7 @@ class Ledger:
         """Fix the total budget of a dataset, once and for all its releases."""
         check_epsilon_delta("Ledger.grant", epsilon, delta)
         check_name(dataset)
+        Mechanism(float(epsilon), float(delta), DIMENSION)  # refuses a budget that no release could spend
         total = 1 / Fraction(noise_multiplier(epsilon, gaussian_delta(delta))) ** 2
         with self._transaction() as transaction:
             for other in grants_in(transaction.entries):

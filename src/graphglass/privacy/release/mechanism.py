@@ -51,7 +51,10 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         if self.delta_slack > self.delta * float(SLACK_SHARE):
-            raise PrivacyError(f"delta = {self.delta:g} is too small for integer noise on a 2^-{GRID_BITS} grid.")
+            raise PrivacyError(
+                f"epsilon = {self.epsilon:g} is too large for integer noise on a 2^-{GRID_BITS} grid at "
+                f"delta = {self.delta:g}. Choose a smaller epsilon or a larger delta."
+            )
 
     @property
     def sensitivity(self) -> int:

@@ -103,6 +103,10 @@ def release(
     60
     """
     check_epsilon_delta("release", epsilon, delta)
+    if release_id is not None and not release_id.strip():
+        raise ParameterError("release", "release_id", "not empty; leave it out for a new one", release_id)
+    if not isinstance(graphs_per_subject, int):
+        raise ParameterError("release", "graphs_per_subject", "a whole number", graphs_per_subject)
     n = len(references)
     if not 1 <= n <= MAX_REFERENCES or not 1 <= graphs_per_subject <= n:
         raise ParameterError(
@@ -126,7 +130,7 @@ def release(
         "source": None if source is None else _digest(source),
         "disjoint": disjoint,
     }
-    identifier = release_id or str(uuid.uuid4())
+    identifier = str(uuid.uuid4()) if release_id is None else release_id
     target = None if output is None else Path(output)
     if (charge := ledger.find(identifier)) is not None:
         return _stored(ledger, charge, dataset, request, target)
