@@ -45,7 +45,7 @@ def test_one_cause_is_one_line_and_contributions_sum_to_the_score(detector, dire
     told = detector.explain(read_graphs([graph]), nodes=False)
     about = [line for line in told.reasons if "amount" in line and line.startswith("Edge")]
     assert len(about) == 1
-    assert "1 more edge is outside this range" in about[0]
+    assert "1 more edge is unusual" in about[0]
     assert sum(told.contributions.values()) == pytest.approx(told.score)
     assert sum(told.shares.values()) == pytest.approx(100)
 

@@ -48,12 +48,13 @@ def _farthest(
     value, more = float(values[edge]), int(outside.sum()) - 1
     one, two = int(edges.sources[edge]), int(edges.targets[edge])
     arrow = "->" if query.directed else "–"
-    others = f" ({more} more {'edge is' if more == 1 else 'edges are'} outside this range)" if more else ""
-    usual = f"{_amount(low)} to {_amount(high)}" if low < high else _amount(low)
-    ends = f"{_node(query, one)} {arrow} {_node(query, two)}"
-    words = f"edge {ends}: {name} {_amount(value)}; normal edges have {usual}{others}"
-    percentile = float((normal < value).mean() + (normal <= value).mean()) / 2
+    others = f" ({more} more {'edge is' if more == 1 else 'edges are'} unusual)" if more else ""
     unseen = bool(value < normal.min() or value > normal.max())
+    ends_of_range = (float(normal.min()), float(normal.max())) if unseen else (low, high)
+    usual = " to ".join(dict.fromkeys(_amount(end) for end in ends_of_range))
+    ends = f"{_node(query, one)} {arrow} {_node(query, two)}"
+    words = f"edge {ends}: {name} {_amount(value)}; {'' if unseen else 'almost all '}normal edges have {usual}{others}"
+    percentile = float((normal < value).mean() + (normal <= value).mean()) / 2
     return FieldDeviation(
         f"{name} of an edge", f"edge {name}", value, median, low, high, percentile, float(deviations[edge]), unseen,
         words, (one, two),
@@ -65,4 +66,5 @@ def _node(graph: GraphSet, place: int) -> str:
 
 
 def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:,.4g}"
+    whole = value == round(value) or abs(value) >= 1000
+    return f"{value:,.0f}" if whole and abs(value) < 1e15 else f"{value:,.4g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -115,6 +116,12 @@ class ReferenceScorer:
             return queries.structure_only()
         if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
             queries = replace(queries, edge_labels=np.zeros(0, np.int64))
+        if self.schema[4] and not queries.directed and queries.edge_count:
+            warnings.warn(
+                "The references are directed and these graphs are not: each edge of theirs counts in both directions. "
+                "If they have a direction, read them with --directed (directed=True in Python).",
+                stacklevel=1,  # one place, so that it is shown once
+            )
         queries = queries.as_directed() if self.schema[4] else replace(queries, outgoing=None)
         if self.schema[3]:
             queries = with_edge_attributes(queries, self.schema[3])

@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.patterns.graph_hashes import graph_hashes
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
-from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
+from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.joining import concatenate, with_edge_attributes
 from graphglass.graphs.read import read_graphs
+from graphglass.structure.profile import profile
+
+_DEEP = 16  # rounds of refinement, enough to see across most molecules
 
 
 def graph_set(graphs: Any) -> GraphSet:
@@ -53,13 +57,39 @@ def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs, kind: str) -> P
 def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
     """Place of the one of the others that a graph equals, labels and attributes included; -1 for none. (graphs,)
 
-    Of several that are equal it is the one with the graph's id, or else the first.
+    Of several that are equal it is the one with the graph's id, or else the first. The order of nodes does not matter:
+    a molecule has many SMILES.
     """
-    keys = [*zip(others.content_hashes(), others.ids, strict=True)]
-    named = {key: place for place, key in enumerate(keys)}
-    first = {digest: place for place, (digest, _) in reversed([*enumerate(keys)])}
-    pairs = zip(graphs.content_hashes(), graphs.ids, strict=True)
-    return np.array([named.get(pair, first.get(pair[0], -1)) for pair in pairs], dtype=np.int64)
+    if others.directed or others.edge_attributes is not None:  # then every edge has a count, 1 by default
+        names = (*(name for name in others.edge_attribute_names if name != COUNT), COUNT)
+        graphs, others = with_edge_attributes(graphs, names), with_edge_attributes(others, names)
+    places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids)
+    left = np.flatnonzero(places < 0)
+    near = np.flatnonzero(np.isin(_shape(others), _shape(graphs)[left]))
+    if len(near):
+        mine, theirs = graphs[left], others[near]
+        found = _same_key(graph_hashes(mine, _DEEP), mine.ids, graph_hashes(theirs, _DEEP), theirs.ids)
+        kept = np.flatnonzero(found >= 0)
+        # Refinement cannot tell some graphs apart, decalin and bicyclopentyl for example; their spectra differ.
+        spectra = profile(mine[kept]).sketch, profile(theirs[found[kept]]).sketch
+        kept = kept[np.isclose(*spectra, atol=1e-6).all(axis=1)]
+        places[left[kept]] = near[found[kept]]
+    return places
+
+
+def _same_key(
+    keys: Sequence[str], ids: Sequence[str], other_keys: Sequence[str], other_ids: Sequence[str]
+) -> NDArray[np.int64]:
+    pairs = [*zip(other_keys, other_ids, strict=True)]
+    named = {pair: place for place, pair in enumerate(pairs)}
+    first = {key: place for place, (key, _) in reversed([*enumerate(pairs)])}
+    asked = zip(keys, ids, strict=True)
+    return np.array([named.get(pair, first.get(pair[0], -1)) for pair in asked], dtype=np.int64)
+
+
+def _shape(graphs: GraphSet) -> NDArray[np.int64]:
+    """Nodes and edges of every graph as one number."""
+    return graphs.sizes * (1 << 32) + graphs.edge_counts
 
 
 def equal_graphs(graphs: GraphSet, others: GraphSet) -> list[tuple[str, str]]:

@@ -34,6 +34,25 @@ def nodes(tmp_path: Path) -> Path:
     return path
 
 
+def test_the_class_column_has_any_case_and_must_exist(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("graph_id,source,target,Fraud\na,0,1,yes\na,1,2,yes\nb,0,1,no\n")
+    assert read_graphs(path, label_column="fraud").label_names == read_graphs(path, label_column="Fraud").label_names
+    with pytest.raises(SchemaError, match=r"no column 'froud'\. Columns found: graph_id, source, target, Fraud"):
+        read_graphs(path, label_column="froud")
+    with pytest.raises(SchemaError, match=r"no column 'branch' to keep\. Columns found: graph_id, source"):
+        read_graphs(path, keep="branch")
+
+
+def test_a_kept_number_is_compared_as_without_keeping_it(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("graph_id,source,target,amount,branch\na,0,1,2.5,7\na,1,2,3,7\nb,0,1,4,9\n")
+    kept, plain = read_graphs(path, keep="branch"), read_graphs(path)
+    assert list(kept.columns["branch"]) == [7, 9]
+    assert kept.edge_attribute_names == plain.edge_attribute_names == ("amount", "branch")
+    assert kept.content_hashes() == plain.content_hashes()
+
+
 def test_edges_alone(edges: Path) -> None:
     graphs = read_graphs(edges)
     assert graphs.ids == ("b", "a")

@@ -50,6 +50,8 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     if nodes is not None:
         nodes = with_usual_names(nodes, NODE_COLUMNS, options, "A node table")
         options.limits.check("max_nodes", nodes.num_rows, "Rows of the node table")
+    label = _class_column((edges, nodes), options)
+    options.log.columns.update(dict.fromkeys([*edges.column_names, *(nodes.column_names if nodes is not None else ())]))
     edges, edge_rows = _rows_of_graphs(edges, options, first_row)
     if nodes is None:
         ids, (edge_graph,) = _factorise([edges["graph_id"]])
@@ -74,9 +76,9 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     places = [_find(stored, pair) for pair in pairs]
     flat = FlatGraphs(ids, positions, counts, edge_graph, places[0], places[1])
     flat.directed = directed
-    edges = _take_graph_columns(flat, edges, edge_graph, options)
+    edges = _take_graph_columns(flat, edges, edge_graph, label, options)
     if nodes is not None:
-        nodes = _take_graph_columns(flat, nodes, node_graph, options)
+        nodes = _take_graph_columns(flat, nodes, node_graph, label, options)
     flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, edge_rows, "edge", options)
     for edge in np.flatnonzero(~complete):
         flat.fault(edge_graph[edge], "an edge has no source or no target", edge_rows[edge])
@@ -125,6 +127,25 @@ def refuse_repeated(names: Sequence[str], what: str) -> None:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise SchemaError(f"{what} has columns of the same name: {listing(twice)}. Rename or remove them.")
+
+
+def column_place(header: Sequence[str], name: str) -> int | None:
+    """The place of a column, in any spelling of case if none has exactly this name."""
+    if name in header:
+        return header.index(name)
+    lowered = [cell.lower() for cell in header]
+    return lowered.index(name.lower()) if name.lower() in lowered else None
+
+
+def _class_column(tables: Sequence[pa.Table | None], options: ReadOptions) -> str | None:
+    """The column of either table that holds the class; one that was asked for and is missing is refused."""
+    if options.label_column is None:
+        return None
+    names = [name for table in tables if table is not None for name in table.column_names]
+    place = column_place(names, options.label_column)
+    if place is None:
+        raise SchemaError(f"The table has no column {options.label_column!r}. Columns found: {listing(names)}.")
+    return names[place]
 
 
 def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:
@@ -233,8 +254,12 @@ def _number_or_text(text: str) -> int | str:
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
 
 
-def _take_graph_columns(flat: FlatGraphs, table: pa.Table, graph_of: Codes, options: ReadOptions) -> pa.Table:
+def _take_graph_columns(
+    flat: FlatGraphs, table: pa.Table, graph_of: Codes, label: str | None, options: ReadOptions
+) -> pa.Table:
     """Fill class labels and the caller's columns from a table; returns the table without what was taken.
+
+    The column `label` holds the class. A number that is kept stays in the table and is compared as without keeping it.
 
     A column is taken if it is marked as one of a graph, or named by the caller, or if all are kept and it is text that
     is the same in all rows of each graph.
@@ -245,7 +270,7 @@ def _take_graph_columns(flat: FlatGraphs, table: pa.Table, graph_of: Codes, opti
     for name in table.column_names:
         if name in _NOT_ATTRIBUTES and name not in marked:
             continue
-        wanted = name in marked or name.lower() in options.kept_names or name == options.label_column
+        wanted = name in marked or name.lower() in options.kept_names or name == label
         text = pa.types.is_string(table[name].type)
         if not wanted and not (options.keep == "all" and text and name not in (options.node_label, options.edge_label)):
             continue
@@ -259,11 +284,12 @@ def _take_graph_columns(flat: FlatGraphs, table: pa.Table, graph_of: Codes, opti
                 "is the same in all rows of a graph can describe the graph."
             )
         values = table[name].take(pa.array(first, mask=first < 0)).to_pylist()
-        if name == options.label_column:
+        if name == label:
             flat.labels = values
         if options.kept({marked.get(name, name): None}):
             flat.columns[marked.get(name, name)] = values
-        table = table.drop_columns([name])
+        if text or name in marked or name == label:
+            table = table.drop_columns([name])
     return table
 
 

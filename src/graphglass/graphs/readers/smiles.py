@@ -12,7 +12,7 @@ from typing import Any
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecule import MoleculeRow, parse_smiles, read_molecules, sanitised
-from graphglass.graphs.readers.edge_table import refuse_repeated
+from graphglass.graphs.readers.edge_table import column_place, refuse_repeated
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.text_source import text_lines
 from graphglass.wording import listing, setting
@@ -99,7 +99,7 @@ def read_mols(molecules: Iterable[tuple[int, Any]], options: ReadOptions) -> Gra
 
 def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
     """Which column holds SMILES: the wanted one, else the one called smiles, else the only one ending in smiles."""
-    found = _index(header, "smiles" if wanted is None else wanted)
+    found = column_place(header, "smiles" if wanted is None else wanted)
     if found is not None or wanted is not None:
         return found
     ending = [place for place, cell in enumerate(header) if cell.lower().endswith("smiles")]
@@ -112,15 +112,7 @@ def delimiter(path: Path) -> str:
 
 def _place(header: Sequence[str], wanted: str | None, usual: Sequence[str], what: str) -> int | None:
     names = usual if wanted is None else [wanted]
-    found = [place for name in names if (place := _index(header, name)) is not None]
+    found = [place for name in names if (place := column_place(header, name)) is not None]
     if wanted is not None and not found:
         raise SchemaError(f"{what} has no column {wanted!r}. Columns found: {listing(header)}.")
     return found[0] if found else None
-
-
-def _index(header: Sequence[str], name: str) -> int | None:
-    """The place of a column, in any spelling of case if none has exactly this name."""
-    if name in header:
-        return header.index(name)
-    lowered = [cell.lower() for cell in header]
-    return lowered.index(name.lower()) if name.lower() in lowered else None

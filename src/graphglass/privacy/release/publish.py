@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.patterns.graph_hashes import graph_hashes
 from graphglass.errors import ArtifactError, InputError, LedgerError, ParameterError, PrivacyError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.joint_features import JointFeatures
@@ -20,7 +21,6 @@ from graphglass.privacy.noise_scale import check_epsilon_delta
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.accounts import Charge
 from graphglass.privacy.release.graph_features import GraphFeatures, feature_map
-from graphglass.privacy.release.graph_hashes import graph_hashes
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, to_grid
 from graphglass.privacy.release.noise import discrete_gaussian

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.patterns.pattern_channel import neighbourhood_keys
+from graphglass.channels.patterns.pattern_channel import LEVELS, neighbourhood_keys
 from graphglass.graphs.graph_set import GraphSet
 
 
-def graph_hashes(graphs: GraphSet) -> list[str]:
+def graph_hashes(graphs: GraphSet, levels: int = LEVELS) -> list[str]:
     """sha256 over the rooted neighbourhoods of every graph, with all that its nodes and edges carry.
 
-    Copies of a graph in another node order hash alike. So do the few different graphs that Weisfeiler-Lehman refinement
-    cannot tell apart.
+    Copies of a graph in another node order hash alike. So do different graphs that as many rounds of Weisfeiler-Lehman
+    refinement as there are `levels` cannot tell apart.
     """
     nodes = _names(graphs.node_count, graphs.node_labels, graphs.attributes)
     edges = _names(len(graphs.neighbours), graphs.edge_labels, graphs.edge_attributes, graphs.outgoing)
-    keys = np.stack(neighbourhood_keys(graphs, nodes, edges))
+    keys = np.stack(neighbourhood_keys(graphs, nodes, edges, levels))
     bounds = zip(graphs.node_offsets[:-1], graphs.node_offsets[1:], strict=True)
     return [hashlib.sha256(np.sort(keys[:, first:last], axis=1).tobytes()).hexdigest() for first, last in bounds]
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphglass.channels.patterns.graph_hashes import graph_hashes
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.release.graph_hashes import graph_hashes
 
 
 def labelled(order, sources, targets):

@@ -1,0 +1,53 @@
+"""Which graphs are the same: whatever their order of nodes, and with everything their edges carry."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphglass import GLASS, read_graphs
+from graphglass.detector.left_out import left_out_scores
+from graphglass.detector.reference_sets import equal_places
+from graphglass.errors import InputError
+
+
+def molecules(*smiles):
+    return read_graphs(list(smiles), format="smi")
+
+
+def chains(count, *, directed=True):
+    """Paths of three nodes whose edges have a number each, all different."""
+    graphs = []
+    for i in range(count):
+        path = nx.path_graph(3, create_using=nx.DiGraph if directed else nx.Graph)
+        nx.set_edge_attributes(path, {(0, 1): float(i), (1, 2): 2.5 * i + 1}, "t")
+        graphs.append(path)
+    return read_graphs(graphs)
+
+
+def test_a_molecule_is_the_same_in_another_spelling():
+    references = molecules("CCO", "CCN", "CCCN1CCCC(CC)C1")
+    assert equal_places(molecules("OCC", "C1CCN(CCC)CC1CC", "CCF"), references).tolist() == [0, 2, -1]
+
+
+def test_graphs_that_refinement_confuses_are_told_apart_by_their_spectra():
+    decalin, bicyclopentyl = molecules("C1CCC2CCCCC2C1").structure_only(), molecules("C1CCCC1C1CCCC1").structure_only()
+    assert equal_places(bicyclopentyl, decalin).tolist() == [-1]
+    reordered = molecules("C12CCCCC1CCCC2").structure_only()
+    assert equal_places(reordered, decalin).tolist() == [0]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_references_with_edge_data_are_recognised(directed):
+    graphs = chains(24, directed=directed)
+    detector = GLASS().fit(graphs)
+    found = left_out_scores(detector, graphs, detector.decision_function(graphs))
+    assert found.own.all()
+    assert np.array_equal(found.scores, detector.decision_scores_)
+    with pytest.warns(UserWarning, match="Skipped 24"), pytest.raises(InputError, match="equals a normal reference"):
+        GLASS().fit(graphs, anomalies=graphs)
+
+
+def test_undirected_queries_of_directed_references_are_told():
+    detector = GLASS().fit(chains(24))
+    with pytest.warns(UserWarning, match="read them with --directed"):
+        detector.decision_function(chains(2, directed=False))
