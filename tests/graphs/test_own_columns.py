@@ -145,7 +145,7 @@ def transfers(tmp_path: Path) -> Path:
 def test_edge_table(transfers: Path) -> None:
     graphs = read_graphs(transfers, keep=["bank", "day"], label_column="fraud")
     assert columns(graphs) == {"bank": ["x", "y"], "day": [5, 6]}
-    assert graphs.edge_attribute_names == ("amount",)  # a kept column describes the graph, not its edges
+    assert graphs.edge_attribute_names == ("amount", "day")  # a kept number is compared as without keeping it
     assert graphs.labels is not None
     assert graphs.labels.tolist() == ["no", "yes"]
 

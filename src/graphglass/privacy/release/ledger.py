@@ -101,7 +101,12 @@ class Ledger:
         """Fix the total budget of a dataset, once and for all its releases."""
         check_epsilon_delta("Ledger.grant", epsilon, delta)
         check_name(dataset)
-        Mechanism(float(epsilon), float(delta), DIMENSION)  # refuses a budget that no release could spend
+        small = Mechanism(min(1.0, float(epsilon)), float(delta), DIMENSION)
+        if slack_factor(epsilon) * small.total_variation > Fraction(delta) * SLACK_SHARE:
+            raise BudgetError(
+                f"epsilon = {epsilon:g} is too large a budget at delta = {delta:g}: integer noise could not pay for a "
+                "release of epsilon 1 from it. Choose a smaller epsilon (14 at delta 1e-5) or a larger delta."
+            )
         total = 1 / Fraction(noise_multiplier(epsilon, gaussian_delta(delta))) ** 2
         with self._transaction() as transaction:
             for other in grants_in(transaction.entries):
