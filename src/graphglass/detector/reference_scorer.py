@@ -21,7 +21,7 @@ from graphglass.detector.settings import PaperSettings
 from graphglass.embedding.scoring_rules import paper_fusion
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import COUNT, GraphSet
-from graphglass.graphs.joining import with_edge_attributes
+from graphglass.graphs.joining import counted_names, with_edge_attributes
 
 REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
 Schema = tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]
@@ -244,10 +244,7 @@ def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> N
 
 def graph_schema(graphs: GraphSet) -> Schema:
     labels = graphs.node_labels is not None, graphs.edge_labels is not None
-    numbers: tuple[str, ...] = ()
-    if graphs.directed or graphs.edge_attributes is not None:  # then every edge has a count, 1 by default
-        numbers = (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
-    return *labels, graphs.attribute_names, numbers, graphs.directed
+    return *labels, graphs.attribute_names, counted_names(graphs), graphs.directed
 
 
 def _describe(schema: Schema) -> str:

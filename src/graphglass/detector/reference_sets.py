@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from graphglass.channels.patterns.graph_hashes import graph_hashes
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
-from graphglass.graphs.graph_set import COUNT, GraphSet
-from graphglass.graphs.joining import concatenate, with_edge_attributes
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.read import read_graphs
 from graphglass.structure.profile import profile
 
@@ -60,8 +60,7 @@ def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
     Of several that are equal it is the one with the graph's id, or else the first. The order of nodes does not matter:
     a molecule has many SMILES.
     """
-    if others.directed or others.edge_attributes is not None:  # then every edge has a count, 1 by default
-        names = (*(name for name in others.edge_attribute_names if name != COUNT), COUNT)
+    if names := counted_names(others):
         graphs, others = with_edge_attributes(graphs, names), with_edge_attributes(others, names)
     places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids)
     left = np.flatnonzero(places < 0)

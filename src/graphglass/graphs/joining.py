@@ -96,6 +96,13 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
     )
 
 
+def counted_names(graphs: GraphSet) -> tuple[str, ...]:
+    """Names of the edge attributes, ``count`` last: in a set with any, or with directions, every edge has one."""
+    if not graphs.directed and graphs.edge_attributes is None:
+        return ()
+    return (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
+
+
 def with_edge_attributes(graphs: GraphSet, names: tuple[str, ...]) -> GraphSet:
     """The set with these edge attributes in this order, others left out; a missing ``count`` is 1.
 

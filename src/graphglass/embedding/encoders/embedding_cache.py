@@ -9,7 +9,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from graphglass.embedding.encoders.numeric import NumericEncoder
 from graphglass.embedding.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
 from graphglass.errors import EncoderError, ParameterError, PrivacyError
+from graphglass.storage.atomic import locked
 from graphglass.storage.cache_folder import cache_root
 from graphglass.storage.progress import progress_bar
 
@@ -147,27 +148,25 @@ class EmbeddingCache:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        database = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # For its owner alone: which prompts were encoded says which graphs were seen. SQLite gives its log the
-            # same mode.
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDONLY, 0o600))
-            self.path.chmod(0o600)
-            database = sqlite3.connect(self.path, timeout=60)
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = NORMAL")
-            database.executescript(_SCHEMA)
-            with database:
-                yield database
+            # One process at a time: SQLite does not wait where one connection opens the log that another is closing.
+            with locked(self.path.parent):
+                # For its owner alone: which prompts were encoded says which graphs were seen. SQLite gives its log the
+                # same mode.
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDONLY, 0o600))
+                self.path.chmod(0o600)
+                with closing(sqlite3.connect(self.path, timeout=60)) as database:
+                    database.execute("PRAGMA journal_mode = WAL")
+                    database.execute("PRAGMA synchronous = NORMAL")
+                    database.executescript(_SCHEMA)
+                    with database:
+                        yield database
         except (sqlite3.Error, OSError) as error:
             raise EncoderError(
                 f"The embedding cache at {self.path} cannot be used ({error}). Remove it with `glass cache clear`, or "
                 "set GRAPHGLASS_CACHE to a folder you can write to."
             ) from error
-        finally:
-            if database is not None:
-                database.close()
 
 
 @contextmanager
