@@ -123,6 +123,15 @@ def test_transfer_averages_the_disjoint_settings_once_all_are_there(tmp_path: Pa
     assert "| average of the 18 disjoint settings | 70.0 | – | 65.8 |" in target
 
 
+def test_a_flipped_transfer_quotes_nothing(tmp_path: Path) -> None:
+    cell = {"source": "mol", "dataset": "PROTEINS", "seed": 0}
+    write(tmp_path / "t", Purpose("transfer", "minority", flip=True), "glass", cell, 61.0, **{"zero-shot": 61.0})
+    write(tmp_path / "f", Purpose("few-shot", "minority", flip=True), "glass", cell, 70.0, **{"0": 60.0, "all": 70.0})
+    few, transfer = tables(str(tmp_path))
+    assert (few.head, transfer.head) == (("k", "glass"), ("source → target", "glass"))
+    assert "paper" not in few.render() + transfer.render()
+
+
 def test_other_layouts(tmp_path: Path) -> None:
     purpose = Purpose("scoring", "minority")
     write(tmp_path / "s", purpose, "glass-paper", {"dataset": "MUTAG", "seed": 0}, 80.0, graph=70.0, text=60.0)

@@ -42,7 +42,8 @@ def transfer_tables(results: Results, metric: str = "auroc") -> list[Table]:
             own = [variant_entry(groups.get((method, *pair), ()), f"{variant}{form}", metric) for pair in pairs]
             columns[f"{method}{form}"] = own
         columns = {name: column for name, column in columns.items() if any(column)}
-        for name, figure in printed.items() if metric == "auroc" and columns else ():
+        quoted = metric == "auroc" and not results.purpose.flip  # the paper does not flip
+        for name, figure in printed.items() if quoted and columns else ():
             figures = paper.TRANSFER if figure in ("transfer", "single") else paper.DISJOINT
             columns[name] = [figure_entry(figures.get(pair), figure) for pair in pairs]
         rows = [
@@ -54,7 +55,7 @@ def transfer_tables(results: Results, metric: str = "auroc") -> list[Table]:
             means = tuple(average(column) if all(column) else None for column in shared)
             rows.append(Row(f"average of the {len(DISJOINT)} disjoint settings", means))
         if columns:
-            notes = [means_note(results), *([note] if printed else [])]
+            notes = [means_note(results), *([note] if printed and quoted else [])]
             made.append(
                 make_table(results, metric, ("source → target", *columns), rows, notes, what=f"transfer, {title}")
             )
@@ -75,7 +76,7 @@ def few_shot_tables(results: Results, metric: str = "auroc") -> list[Table]:
             for only in ("", " only")
         }
         columns = {title: column for title, column in columns.items() if any(column)}
-        if metric == "auroc":
+        if metric == "auroc" and not results.purpose.flip:
             columns["paper"] = [figure_entry(paper.FEW_SHOT.get((k,)), name) for k in shots]
         rows = [Row(k, entries) for k, entries in zip(shots, zip(*columns.values(), strict=True), strict=True)]
         what = f"few-shot, {source} → {SHORT.get(name, name)}"
