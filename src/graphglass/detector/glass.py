@@ -207,7 +207,7 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
             raise ParameterError("GLASS", "contamination", "in (0, 0.5]", self.contamination)
         return resolve(self.preset, self.get_params())
 
-    # Scoring: each call reads the scorer once, so that its answer belongs to one state of the references
+    # Scoring. Each call reads the scorer once: its answer then belongs to one state of the references.
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
@@ -231,7 +231,6 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
         flagged; without it, if its score exceeds ``threshold_``.
         """
         if alpha is None:
-            self._fitted("scorer_")
             return (self.decision_function(graphs) > self.threshold_).astype(np.int64)
         if not 0 < alpha < 1:
             raise ParameterError("GLASS.predict", "alpha", "between 0 and 1", alpha)

@@ -120,7 +120,7 @@ class ReferenceScorer:
             warnings.warn(
                 "The references are directed and these graphs are not: each edge of theirs counts in both directions. "
                 "If they have a direction, read them with --directed (directed=True in Python).",
-                stacklevel=1,  # one place, so that it is shown once
+                stacklevel=1,  # the same place for every caller: shown once
             )
         queries = queries.as_directed() if self.schema[4] else replace(queries, outgoing=None)
         if self.schema[3]:
