@@ -15,8 +15,8 @@ _LARGEST_DEFAULT = 32 << 20  # where glibc's own growth of the second ends; the 
 def keep_freed_memory() -> Iterator[None]:
     """Serve the next large tensor from memory that the last one freed.
 
-    By default glibc returns large blocks to the system, which fills every new one with zeros: a sixth of the time of a
-    training step. Without glibc nothing changes.
+    By default glibc returns large blocks to the system, which fills every new one with zeros; that takes a noticeable
+    part of a training step. Without glibc nothing changes.
     """
     try:
         libc = ctypes.CDLL(None)
