@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from graphglass.cli.app import app
 from graphglass.errors import GraphError, InputError
 
-OPTIONS = ("--strict", "--smiles-column", "--id-column", "--nodes", "--fill", "--all-rejects")
+OPTIONS = ("--strict", "--smiles-column", "--id-column", "--nodes", "--ignore", "--fill", "--all-rejects")
 
 
 def glass(*arguments):
@@ -135,6 +135,25 @@ def test_rules_for_parallel_edges_need_the_name_of_an_attribute(tmp_path):
     with pytest.raises(InputError, match=r"no edge attribute 'amout' to merge\. Edge attributes found: amount"):
         glass("describe", path, "--merge", "amout=max")
     assert glass("describe", path, "--merge", "amount=max").exit_code == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_date_is_ignored_by_fit_and_score(tmp_path):
+    """Without the option every later graph is flagged; given to fit alone, it holds for scoring too."""
+    days = [*range(50), *range(300, 310)]
+    rows = [f"g{day},{end},{end + 1},{1 + (day + end) % 3},{day}\n" for day in days for end in range(3)]
+    header = "graph_id,source,target,amount,day\n"
+    (tmp_path / "old.csv").write_text(header + "".join(rows[:150]))
+    (tmp_path / "new.csv").write_text(header + "".join(rows[150:]))
+
+    def flagged(fitting, scoring):
+        options = ("--undirected", "--quiet")
+        glass("fit", tmp_path / "old.csv", "-o", tmp_path / "m", "--force", *fitting, *options)
+        glass("score", tmp_path / "m", tmp_path / "new.csv", "-o", tmp_path / "s.jsonl", *scoring, *options)
+        return sum(json.loads(line)["flagged"] for line in (tmp_path / "s.jsonl").read_text().splitlines())
+
+    assert flagged((), ()) == 10
+    assert flagged(("--ignore", "day"), ("--ignore", "day")) == flagged(("--ignore", "day"), ()) == 0
 
 
 @pytest.mark.parametrize("command", [("describe", "g.jsonl"), ("score", "memory://m", "g.jsonl"), ("fit", "g.jsonl")])

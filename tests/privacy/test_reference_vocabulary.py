@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS
+from graphglass import GLASS, concatenate
 from graphglass.cli.app import app
 from graphglass.detector import large_references
 from graphglass.errors import PrivacyError
@@ -45,8 +45,8 @@ def refused(model, graphs, ledger):
 
 def test_the_fingerprint_would_tell_a_private_label(trained, private):
     """Why this is refused: one graph more with a label of its own gives another encoder."""
-    rare = replace(private[0], node_labels=np.full(private.sizes[0], 999))
-    prints = {trained.with_references(graphs).encoder_fingerprint() for graphs in (private[:1], rare)}
+    rare = replace(private[:2], node_labels=np.full(private[:2].node_count, 999))
+    prints = {trained.with_references(graphs).encoder_fingerprint() for graphs in (private[:2], rare)}
     assert len(prints) == 2
 
 
@@ -54,8 +54,8 @@ def test_references_that_chose_the_vocabulary_are_refused(trained, private, ledg
     refused(trained.with_references(private), private, ledger)
 
 
-def test_one_of_them_is_enough(trained, private, ledger):
-    refused(trained.with_references(private[:1]), private, ledger)
+def test_one_of_them_is_enough(trained, private, public, ledger):
+    refused(trained.with_references(concatenate([private[:1], public[:1]])), private, ledger)
 
 
 def test_a_large_set_keeps_some_whole_and_refuses_all(trained, private, ledger, monkeypatch):
@@ -69,7 +69,7 @@ def test_a_large_set_keeps_some_whole_and_refuses_all(trained, private, ledger, 
 
 def test_taking_them_out_again_does_not_help(trained, private, public, ledger):
     """The vocabulary stays, so the refusal has to."""
-    moved = trained.with_references(private).add_references(replace(public[0], ids=("another",)))
+    moved = trained.with_references(private).add_references(replace(public[:2], ids=("another", "third")))
     refused(moved.remove_references(private.ids), private, ledger)
 
 

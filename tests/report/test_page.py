@@ -1,6 +1,7 @@
 """What the report says and shows."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,29 @@ def test_what_decides_is_what_is_shown(page, detector):
     assert f"<output>{max(explanation.shares.values()):.0f}%</output>" in card
     assert card.count("<li>") == min(len(explanation.reasons), 7) > 0
     assert 'class="bond"' in card
+
+
+def test_a_kept_column_gets_a_name_of_its_own(detector):
+    queries = replace(
+        read_graphs(QUERIES[:2], format="smi"), columns={"score": np.array([7, 8]), "p-value": np.ones(2)}
+    )
+    heads = re.findall(r"<th [^>]*>([^<]*)</th>", report_page(detector, queries))
+    assert len(set(heads)) == len(heads)
+    assert heads[-2:] == ["input_score", "input_p-value"]
+
+
+def test_queries_that_equal_a_reference_are_told(detector, page):
+    assert "equal a reference" not in page
+    both = report_page(detector, read_graphs([QUERIES[0], NORMALS[0]], format="smi"))
+    assert "Queries that equal a reference: 1 of 2. They score lower than new graphs." in both
+
+
+def test_progress_is_one_line(capsys):
+    loud = GLASS(verbose=True).fit(read_graphs(NORMALS, format="smi"))
+    capsys.readouterr()
+    report_page(loud, read_graphs(QUERIES, format="smi"))
+    assert re.fullmatch(r"Explaining graphs: 5 done in .* s\n", capsys.readouterr().err)
+    assert loud.verbose
 
 
 def test_nothing_is_loaded_from_anywhere(page):

@@ -101,6 +101,11 @@ def test_the_answer_is_the_same_in_both_processes(service, serving, ring):
 def test_a_request_that_takes_too_long_is_ended(service, serving):
     bounds = ServeLimits(quick_seconds=0.0, seconds=0.2)
     with serving(create_app(service, limits=bounds)) as address:
-        answer = httpx.post(f"{address}/v1/score", json={"graphs": [{"nodes": 5, "edges": [[0, 1]]}]}, timeout=60)
-    assert answer.status_code == 503
+        body = {"graphs": [{"nodes": 5, "edges": [[0, 1]]}]}
+        answer, explanation = (
+            httpx.post(f"{address}/v1/{name}", json=body, timeout=60) for name in ("score", "explain")
+        )
+    assert answer.status_code == explanation.status_code == 503
+    assert "Send fewer or smaller graphs." in answer.json()["detail"]
+    assert 'Send "nodes": false' in explanation.json()["detail"]
     assert answer.headers["content-type"] == "application/problem+json"

@@ -170,6 +170,14 @@ def test_references_change_durably_with_an_audit_log(own_model, ring, limits):
     ]
 
 
+def test_a_single_reference_is_not_left(own_model, normals, limits):
+    with TestClient(create_app(Service(own_model), limits=limits)) as client:
+        answer = client.delete("/v1/references", params={"id": list(normals.ids[1:])})
+        assert answer.status_code == 422
+        assert "would leave 1 reference, and at least 2 are needed" in answer.json()["detail"]
+        assert client.get("/v1/model").json()["references"] == 40
+
+
 def test_an_addition_tells_the_ids_that_can_be_removed(own_model, ring, limits, monkeypatch):
     """Records without an id of their own; the detector names the second one otherwise."""
     real = GLASS.add_references

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -228,7 +229,11 @@ class SourceModel:
     def matched(self, references: GraphSet, queries: GraphSet) -> NDArray[np.float64]:
         """Scores against target references alone."""
         references, queries = self._read(references), self._read(queries)
-        return _scores(self._detector.with_references(references) if self._swaps else self._fresh(references), queries)
+        if not self._swaps:
+            return _scores(self._fresh(references), queries)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A single reference")  # the ranking by one shot is measured
+            return _scores(self._detector.with_references(references), queries)
 
     def extended(self, shots: GraphSet, queries: GraphSet) -> NDArray[np.float64]:
         """Scores against the source references and all `shots` so far: trusted target normals not added before."""

@@ -61,21 +61,15 @@ def ranking(
     graphs: GraphSet, scores: NDArray[np.float64], p_values: NDArray[np.float64] | None = None, alpha: float = 0.05
 ) -> dict[str, Any]:
     """The columns of a ranking: id, score, p-value and flag if there are p-values, rank, the user's own columns."""
+    from graphglass.graphs.own_columns import free_names
+
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     columns: dict[str, Any] = {"id": graphs.ids, "score": scores}
     if p_values is not None:
         columns |= {"p_value": p_values, "flagged": p_values <= alpha}
     columns["rank"] = ranks
-    return columns | {_free_name(name, columns, graphs.columns): own for name, own in graphs.columns.items()}
-
-
-def _free_name(name: str, taken: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """What a column of the user is called in a ranking: ``input_NAME`` if the ranking has a column of its name."""
-    free = name
-    while free in taken or (free != name and free in own):
-        free = f"input_{free}"
-    return free
+    return columns | dict(zip(free_names(graphs.columns, columns), graphs.columns.values(), strict=True))
 
 
 def show_ranking(columns: Mapping[str, Any], output: Path | None, top: int) -> None:

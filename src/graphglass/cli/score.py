@@ -103,10 +103,9 @@ def score(
     scores = detector.decision_function(graphs)
     show_ranking(ranking(graphs, scores, conformal_p_values(scores, detector.decision_scores_), alpha), output, top)
     left_out = left_out_scores(detector, graphs, scores)
-    if own := int(left_out.own.sum()):
-        advice = f"; use `glass references {model} list` for leave-one-out scores"
-        note = f"Queries that equal a reference: {own} of {len(graphs)}. They score lower than new graphs"
-        typer.echo(f"{note}{'' if zero_shot or references is not None else advice}.", err=True)
+    advice = f"use `glass references {model} list` for leave-one-out scores"
+    if notice := left_out.notice("" if zero_shot or references is not None else advice):
+        typer.echo(notice, err=True)
     print_auroc(truth, left_out.scores, left_out.fair)
     if report is not None:
         from graphglass.report.page import write_report

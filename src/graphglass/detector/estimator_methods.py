@@ -96,12 +96,9 @@ class EstimatorMethods:
         queries = graph_set(graphs)
         scores = scorer.scores(self._queries(queries, scorer))
         p_values = conformal_p_values(scores, scorer.reference_scores)
-        own = int(left_out_scores(self, queries, scores).own.sum())  # type: ignore[arg-type]
-        notice = (
-            f"Queries that equal a reference: {own} of {len(queries)}. They score lower than new graphs; use "
-            "decision_scores_ or `glass references MODEL list` for leave-one-out scores."
-        )
-        return ScoreTable(queries.ids, scores, p_values, p_values <= alpha, notice if own else "")
+        left_out = left_out_scores(self, queries, scores)  # type: ignore[arg-type]
+        notice = left_out.notice("use decision_scores_ or `glass references MODEL list` for leave-one-out scores")
+        return ScoreTable(queries.ids, scores, p_values, p_values <= alpha, notice)
 
     def explain_all(self, graphs: Any, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
         """One :meth:`explain` per graph, in their order."""

@@ -19,7 +19,7 @@ from graphglass.detector.paper_training import prepare, references_from
 from graphglass.detector.reference_changes import ReferenceChanges
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_scorer import ReferenceScorer
-from graphglass.detector.reference_sets import graph_set, union
+from graphglass.detector.reference_sets import graph_set, refuse_too_few, union
 from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.detector.saved_form import load_detector, save_detector
 from graphglass.detector.settings import PaperSettings, resolve
@@ -196,8 +196,7 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
         normals = graphs
         if not isinstance(graphs, ProfiledGraphs):
             normals = self._measure(union(graphs) if several else graph_set(graphs))
-        if len(normals) < 2:
-            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {len(normals)}. Add normal graphs.")
+        refuse_too_few(len(normals))
         self._set_references(normals, structure_only=several)
         return self if anomalies is None else self.add_anomalies(anomalies)
 

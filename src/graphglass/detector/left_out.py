@@ -33,6 +33,12 @@ class LeftOut:
     own: NDArray[np.bool_]
     fair: NDArray[np.bool_]
 
+    def notice(self, advice: str = "") -> str:
+        """A sentence about the graphs that are references, with what to do about them; empty if there are none."""
+        own = int(self.own.sum())
+        told = f"Queries that equal a reference: {own} of {len(self.own)}. They score lower than new graphs"
+        return f"{told}{'; ' if advice else ''}{advice}." if own else ""
+
 
 def left_out_scores(detector: GLASS, graphs: GraphSet, scores: NDArray[np.float64]) -> LeftOut:
     """Find the references among scored graphs, and give them their leave-one-out scores.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
-from graphglass.detector.reference_sets import graph_set, union
+from graphglass.detector.reference_sets import graph_set, refuse_too_few, union
 from graphglass.detector.settings import PaperSettings
-from graphglass.errors import InputError, MissingExtraError
+from graphglass.errors import MissingExtraError
 from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ def train_embedder(
     text = load_encoder(settings.encoder)
     if trained is None:
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
-        count = sum(len(part.graphs) for part in parts)
-        if count < 2:
-            raise InputError(f"GLASS.fit needs at least 2 normal graphs, found {count}. Add normal graphs.")
+        refuse_too_few(sum(len(part.graphs) for part in parts))
         config = TrainingConfig(
             slices=available_slices(settings.slices, text.dimension),
             epochs=settings.epochs,

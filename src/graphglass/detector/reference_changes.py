@@ -12,14 +12,20 @@ from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.detector.reference_scorer import ReferenceScorer
-from graphglass.detector.reference_sets import equal_graphs, graph_set, with_new_ids
+from graphglass.detector.reference_sets import LEAST_REFERENCES, equal_graphs, graph_set, with_new_ids
 from graphglass.errors import GraphError, InputError
+from graphglass.wording import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.salted_hashes import SaltedHashes
     from graphglass.detector.settings import PaperSettings
     from graphglass.embedding.embedder import Embedder
     from graphglass.graphs.graph_set import GraphSet
+
+ONE_REFERENCE = (
+    "A single reference does not show how much normal graphs differ: every p-value is 0.5 or 1, so nothing is flagged "
+    "at 0.05. Use at least 2 normal graphs, better 20."
+)
 
 
 class ReferenceChanges:
@@ -55,11 +61,14 @@ class ReferenceChanges:
         """A detector with another normal set; encoders of the paper preset stay as they are.
 
         The references may come from another domain, with other labels and attributes; queries must then be like them.
+        A single one is taken with a warning: graphs can be ranked by it, but p-values need at least two.
         """
         self._fitted("embedder_")
         references = graph_set(graphs)
         if not len(references):
             raise InputError("A reference set needs at least one normal graph, found none.")
+        if len(references) < LEAST_REFERENCES:
+            warnings.warn(ONE_REFERENCE, stacklevel=2)
         moved = type(self)(**self.get_params())
         moved.embedder_, moved.training_hashes_ = self.embedder_, self.training_hashes_
         if self.embedder_ is not None:
@@ -99,12 +108,15 @@ class ReferenceChanges:
         return self
 
     def remove_references(self, ids: str | Sequence[str]) -> Self:
-        """Take references out by id, one or several."""
+        """Take references out by id, one or several; at least two must stay, as many as a fit needs."""
         present = self._fitted("references_").graphs.ids
         self._refuse_if_large("Removing references")
         keep = _without(ids, present, "reference")
-        if not keep.any():
-            raise InputError("Removing these would leave no reference. Replace the references instead.")
+        if keep.sum() < LEAST_REFERENCES:
+            raise InputError(
+                f"Removing these would leave {counted(int(keep.sum()), 'reference')}, and at least {LEAST_REFERENCES} "
+                "are needed. Add normal graphs first, or replace the references instead."
+            )
         self._change_references(self.references_[keep])
         return self
 

@@ -20,6 +20,7 @@ from graphglass.graphs.joining import concatenate, counted_names, with_edge_attr
 from graphglass.graphs.read import read_graphs
 from graphglass.structure.profile import profile
 
+LEAST_REFERENCES = 2  # each is scored against the others, which calibrates the scores
 _DEEP = 16  # rounds of refinement, enough to see across most molecules
 
 
@@ -33,6 +34,14 @@ def graph_set(graphs: Any) -> GraphSet:
     return (
         graphs if isinstance(graphs, GraphSet) else read_graphs(graphs, strict=not isinstance(graphs, str | PathLike))
     )
+
+
+def refuse_too_few(normals: int) -> None:
+    """Refuse to fit on fewer normal graphs than scores can be calibrated with."""
+    if normals < LEAST_REFERENCES:
+        raise InputError(
+            f"GLASS.fit needs at least {LEAST_REFERENCES} normal graphs, found {normals}. Add normal graphs."
+        )
 
 
 def new_ids(ids: Sequence[str], taken: set[str], kind: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
 from math import isfinite
 from typing import Any
 
@@ -33,6 +33,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, str | bool | int) else str(value)
+
+
+def free_names(own: Collection[str], taken: Container[str]) -> list[str]:
+    """What columns of the caller are called beside columns of results: ``input_NAME`` where those have the name."""
+    names = []
+    for name in own:
+        free = name
+        while free in taken or (free != name and free in own):
+            free = f"input_{free}"
+        names.append(free)
+    return names
 
 
 def of_one_type(items: list[Any]) -> list[Any]:

@@ -59,6 +59,9 @@ def read_graphs(
         tables.
     attributes, edge_attributes : sequence of str, optional
         Numeric properties of nodes and edges to keep, in those formats; all by default.
+    ignore : sequence of str, optional
+        Columns of an edge or node table that are no labels and no attributes, such as a date or a row number, in any
+        spelling of case; `keep` may still name them.
     directed : bool, optional
         Whether edges have a direction. By default as the input states; TU files and edge tables state nothing and are
         read as undirected.
@@ -164,6 +167,11 @@ def read_report(
     if missing and len(graphs):
         raise SchemaError(
             f"{_shown(source)} has no column {min(missing)!r} to keep. Columns found: {listing([*log.columns])}."
+        )
+    if options.ignore and not log.ignores and len(graphs):
+        raise SchemaError(
+            f"{_shown(source)} was read as {kind.title}: only columns of edge and node tables can be ignored. Remove "
+            "the attribute from the input instead."
         )
     without = [name for name in options.merge or {} if name not in (*graphs.edge_attribute_names, COUNT)]
     if without and graphs.edge_count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,11 +14,14 @@ from numpy.typing import NDArray
 from graphglass import __version__
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.glass import GLASS
+from graphglass.detector.left_out import left_out_scores
 from graphglass.graphs.drawing import draw_graph, frequent_labels
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.own_columns import free_names
 from graphglass.report.charts import reference_map, score_distribution, share_bars
 from graphglass.report.html_page import html_page, page_style
 from graphglass.storage.output_file import refuse_unless_writable, write_file
+from graphglass.storage.progress import progress_bar
 from graphglass.storage.table_cells import defused
 from graphglass.wording import counted
 
@@ -45,6 +49,8 @@ def write_report(detector: GLASS, graphs: GraphSet, path: Path, *, alpha: float 
 
 def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> str:
     """The report as one string of HTML."""
+    verbose, detector = detector.verbose, copy(detector)
+    detector.verbose = False  # the same graphs are measured several times: progress is shown once, of what takes long
     scores = detector.decision_function(graphs)
     p_values = conformal_p_values(scores, detector.decision_scores_)
     flagged = p_values <= alpha
@@ -63,19 +69,24 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
         f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
         f"{alpha:g}. Higher scores are more abnormal."
     )
+    notice = left_out_scores(detector, graphs, scores).notice()
     about_scores = (
         "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares of "
         "each group."
     )
     about_map = "The closer two graphs, the more similar they are by the distances that make the score."
-    explained = [int(index) for index in order[:EXPLAINED]]
+    explained = []
+    with progress_bar("Explaining graphs", min(EXPLAINED, len(graphs)), show=verbose) as advance:
+        for rank, index in enumerate(order[:EXPLAINED], start=1):
+            explained.append(_explained(detector, graphs, int(index), rank))
+            advance()
     body = [
-        f"<h1>{title}</h1><p>{escape(summary)}</p>",
+        f"<h1>{title}</h1><p>{escape(summary)}</p>{f'<p>{notice}</p>' if notice else ''}",
         f'<div class="pair"><div class="card"><h2>Scores</h2><p>{about_scores}</p>{histogram}</div>',
         f'<div class="card"><h2>Map</h2><p>{about_map}</p>{chart}{legend}</div></div>',
         f'<h2 id="ranking">Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}',
         f"<h2>The {counted(len(explained), 'most abnormal graph')}, explained</h2>",
-        *(_explained(detector, graphs, index, rank) for rank, index in enumerate(explained, start=1)),
+        *explained,
         f"<p>{escape(f'GraphGlass {__version__}, preset {detector.preset}.')}</p>",
     ]
     script = files("graphglass.report").joinpath("sorting.js").read_text(encoding="utf-8")
@@ -97,7 +108,8 @@ def _ranking(
     order: NDArray[np.int64],
 ) -> str:
     rows = []
-    heads = (*_HEADS, *(("own", escape(defused(name))) for name in graphs.columns))
+    names = free_names(graphs.columns, {name for head in _HEADS for name in head})
+    heads = (*_HEADS, *(("own", escape(defused(name))) for name in names))
     for rank, i in enumerate(order[:_MOST_ROWS], start=1):
         rows.append("<tr>")
         name = escape(defused(graphs.ids[i]))

@@ -77,7 +77,7 @@ def _guessed(content: bytes) -> str:
     first = next((line.strip() for line in _text(content).splitlines() if line.strip()), "")
     if first.startswith(("[", "{")):
         return ".jsonl"
-    for separator, suffix in ((",", ".csv"), ("\t", ".tsv")):
+    for separator, suffix in ((",", ".csv"), (";", ".csv"), ("\t", ".tsv")):
         if separator in first and re.search(r"smiles|graph_id", first, re.IGNORECASE):
             return suffix
     return ".edges" if re.match(r"\d+[\s,;]+\d+", first) else ".smi"  # no SMILES starts with a digit

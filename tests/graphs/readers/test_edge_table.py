@@ -53,6 +53,29 @@ def test_a_kept_number_is_compared_as_without_keeping_it(tmp_path: Path) -> None
     assert kept.content_hashes() == plain.content_hashes()
 
 
+def test_ignored_columns_are_not_compared_but_can_be_kept(tmp_path: Path) -> None:
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    edges.write_text("graph_id,source,target,amount,Time,label\na,0,1,2.5,7,x\na,1,2,3,7,x\nb,0,1,4,,y\n")
+    nodes.write_text("graph_id,node,row,age\na,0,1,5\na,1,2,5\na,2,3,5\nb,0,4,6\nb,1,5,6\n")
+    graphs = read_graphs(edges, nodes=nodes, ignore=["time", "row", "label"], keep="time")
+    assert graphs.ids == ("a", "b")  # also the one without a time
+    assert graphs.edge_attribute_names == ("amount",)
+    assert graphs.attribute_names == ("age",)
+    assert graphs.edge_labels is None
+    assert list(graphs.columns["Time"]) == [7, None]
+    assert read_graphs(edges, ignore="time").edge_attribute_names == ("amount",)
+
+
+def test_only_columns_that_are_there_and_not_needed_can_be_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("customer,source,target,time\na,0,1,7\n")
+    for name in ("tiem", "customer", "graph_id", "source"):
+        with pytest.raises(SchemaError, match=rf"no column '{name}' to ignore\. Columns that can be: time\."):
+            read_graphs(path, graph_column="customer", ignore=[name])
+    with pytest.raises(SchemaError, match="only columns of edge and node tables can be ignored"):
+        read_graphs([{"id": "a", "nodes": 2, "edges": [[0, 1]]}], ignore="time")
+
+
 def test_edges_alone(edges: Path) -> None:
     graphs = read_graphs(edges)
     assert graphs.ids == ("b", "a")

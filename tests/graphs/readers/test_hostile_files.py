@@ -111,6 +111,15 @@ def test_text_of_another_encoding_is_refused_with_its_line(tmp_path: Path, name:
         read_graphs(path)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["e.csv", "m.smi", "m.sdf", "g.gml", "g.jsonl"])
+def test_utf16_is_named(tmp_path: Path, name: str, encoding: str) -> None:
+    path = tmp_path / name
+    path.write_bytes("graph_id,source,target\na,0,1\n".encode(encoding))
+    with pytest.raises(FormatError, match=rf"{name} is text in UTF-16; expected UTF-8.*iconv -f UTF-16 -t UTF-8"):
+        read_graphs(path)
+
+
 def test_a_column_of_another_encoding_is_refused_too(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_bytes(b"graph_id,source,target,memo\na,0,1,caf\xe9\n")
     with pytest.raises(FormatError, match="line 2 is not UTF-8"):

@@ -60,6 +60,33 @@ def test_parquet_of_molecules(tmp_path: Path) -> None:
     assert (result.rejects[0].position, result.unit) == (2, "row")
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_the_header_shows_the_separator(tmp_path: Path, separator: str, suffix: str) -> None:
+    tables = {
+        "e": 'graph_id,source,target,"a,b;c"\ng,0,1,2\n', "n": "graph_id,node,x\ng,0,1.5\ng,1,2.5\n",
+        "m": "smiles,name\nCC,ethane\n",
+    }  # fmt: skip
+    for name, text in tables.items():
+        unlike = text.replace("a,b;c", "quoted").replace(",", separator).replace("quoted", "a,b;c")
+        (tmp_path / f"{name}.{suffix}").write_text(unlike)
+    graphs = read_graphs(tmp_path / f"e.{suffix}", nodes=tmp_path / f"n.{suffix}")
+    assert (graphs.edge_attribute_names, graphs.attribute_names) == (("a,b;c",), ("x",))
+    assert read_graphs(tmp_path / f"m.{suffix}").ids == ("ethane",)
+
+
+def test_a_separator_of_the_suffix_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("graph_id,source,target,a;b\ng,0,1,2\n")
+    assert read_graphs(tmp_path / "e.csv").edge_attribute_names == ("a;b",)
+
+
+@pytest.mark.parametrize(("blank", "end"), [("\n\n", "\n"), ("\ufeff\r\n \r\n", "\r\n"), ("\r\r", "\r")])
+def test_blank_lines_before_the_header_are_skipped(tmp_path: Path, blank: str, end: str) -> None:
+    for name, rows in {"e.csv": ("graph_id,source,target", "a,0,1"), "m.csv": ("smiles,id", "CC,a")}.items():
+        (tmp_path / name).write_bytes((blank + end.join(rows) + end).encode())
+        assert read_graphs(tmp_path / name).ids == ("a",)
+
+
 def test_times_become_seconds() -> None:
     times = pandas.to_datetime(["1970-01-01T00:00:01.5", "1970-01-02T00:00:00.0"])
     frame = pandas.DataFrame({"graph_id": ["g", "g"], "source": [0, 1], "target": [1, 2], "time": times})

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphglass.channels.sketch import DIMENSION
 from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
 from graphglass.privacy.release import hash_chain as chain
 from graphglass.privacy.release.ledger import Ledger
@@ -54,6 +55,24 @@ def test_displayed_remainder_can_be_spent(ledger):
     left = Mechanism(ledger.budget("clinic").epsilon_remaining, 1e-5, 1024)
     ledger.charge("clinic", "b", mu_squared=left.mu_squared, total_variation=TINY, request={})
     assert ledger.budget("clinic").epsilon_remaining < 0.2
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 10.0, 12.0, 14.0])
+def test_integer_noise_bounds_the_displayed_remainder(ledger, epsilon):
+    ledger.grant("large", epsilon=epsilon, delta=1e-5)
+
+    def ask(release, wanted):
+        noise = Mechanism(wanted, 1e-5, DIMENSION)
+        return ledger.charge(
+            "large", release, mu_squared=noise.mu_squared, total_variation=noise.total_variation, request={}
+        )
+
+    ask("first", 1.0)
+    left = ledger.budget("large").epsilon_remaining
+    with pytest.raises((BudgetError, PrivacyError), match=r"left|used up|too large for integer noise"):
+        ask("more", left + 0.01)
+    ask("all", left)
+    assert ledger.budget("large").epsilon_remaining < epsilon - 1
 
 
 @settings(max_examples=10, deadline=None)

@@ -51,6 +51,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         nodes = with_usual_names(nodes, NODE_COLUMNS, options, "A node table")
         options.limits.check("max_nodes", nodes.num_rows, "Rows of the node table")
     label = _class_column((edges, nodes), options)
+    ignored = _ignored((edges, nodes), options)
     options.log.columns.update(dict.fromkeys([*edges.column_names, *(nodes.column_names if nodes is not None else ())]))
     edges, edge_rows = _rows_of_graphs(edges, options, first_row)
     if nodes is None:
@@ -76,9 +77,9 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     places = [_find(stored, pair) for pair in pairs]
     flat = FlatGraphs(ids, positions, counts, edge_graph, places[0], places[1])
     flat.directed = directed
-    edges = _take_graph_columns(flat, edges, edge_graph, label, options)
+    edges = _without(ignored, _take_graph_columns(flat, edges, edge_graph, label, options))
     if nodes is not None:
-        nodes = _take_graph_columns(flat, nodes, node_graph, label, options)
+        nodes = _without(ignored, _take_graph_columns(flat, nodes, node_graph, label, options))
     flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, edge_rows, "edge", options)
     for edge in np.flatnonzero(~complete):
         flat.fault(edge_graph[edge], "an edge has no source or no target", edge_rows[edge])
@@ -146,6 +147,25 @@ def _class_column(tables: Sequence[pa.Table | None], options: ReadOptions) -> st
     if place is None:
         raise SchemaError(f"The table has no column {options.label_column!r}. Columns found: {listing(names)}.")
     return names[place]
+
+
+def _ignored(tables: Sequence[pa.Table | None], options: ReadOptions) -> set[str]:
+    """The columns of either table that the caller leaves out; a name that is missing or needed is refused."""
+    asked = [options.ignore] if isinstance(options.ignore, str) else options.ignore or ()
+    needed = {*EDGE_COLUMNS, *NODE_COLUMNS}
+    names = [name for table in tables if table is not None for name in table.column_names if name not in needed]
+    found = set()
+    for name in asked:
+        place = column_place(names, name)
+        if place is None:
+            raise SchemaError(f"There is no column {name!r} to ignore. Columns that can be: {listing(names)}.")
+        found.add(names[place])
+    options.log.ignores = True
+    return found
+
+
+def _without(ignored: set[str], table: pa.Table) -> pa.Table:
+    return table.drop_columns([name for name in table.column_names if name in ignored])
 
 
 def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:

@@ -29,6 +29,7 @@ class ReadSettings(TypedDict, total=False):
     edge_label: str
     attributes: Sequence[str] | None
     edge_attributes: Sequence[str] | None
+    ignore: Sequence[str] | str | None
     directed: bool | None
     merge: Mapping[str, str] | None
     cache: bool
@@ -52,6 +53,7 @@ class ReadOptions:
     edge_label: str = "label"
     attributes: Sequence[str] | None = None
     edge_attributes: Sequence[str] | None = None
+    ignore: Sequence[str] | str | None = None
     directed: bool | None = None
     merge: Mapping[str, str] | None = None
     cache: bool = True

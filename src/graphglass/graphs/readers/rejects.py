@@ -49,6 +49,7 @@ class RejectLog:
     strict: bool = False
     entries: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    ignores: bool = False  # whether the reader left out the columns to ignore; only that of edge tables can
     columns: dict[str, None] = field(default_factory=dict)  # what could be kept, for the message about what is missing
 
     def add(self, position: int, identifier: str, reason: str) -> None:

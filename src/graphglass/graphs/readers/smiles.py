@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import StringIO
@@ -14,7 +15,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecule import MoleculeRow, parse_smiles, read_molecules, sanitised
 from graphglass.graphs.readers.edge_table import column_place, refuse_repeated
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.text_source import text_lines
+from graphglass.graphs.readers.text_source import header_line, text_lines
 from graphglass.wording import listing, setting
 
 _ID_COLUMNS = ("id", "name", "mol_id", "molecule_id", "compound_id", "identifier")
@@ -41,9 +42,9 @@ def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions
 
 def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
     """A CSV or TSV file with a header line and a SMILES column."""
-    reader = csv.reader(_ended_lines(path, options), delimiter=delimiter(path))
+    reader = csv.reader(_ended_lines(path, options), delimiter=delimiter(path, options))
     try:
-        header = [cell.strip() for cell in next(reader, [])]
+        header = [cell.strip() for cell in next((row for row in reader if any(map(str.strip, row))), [])]
         return read_smiles_cells(header, ((reader.line_num, row) for row in reader if row), path.name, options)
     except csv.Error as error:
         raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
@@ -106,8 +107,11 @@ def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
     return ending[0] if len(ending) == 1 else None
 
 
-def delimiter(path: Path) -> str:
-    return "\t" if ".tsv" in path.suffixes or ".tab" in path.suffixes else ","
+def delimiter(path: Path, options: ReadOptions) -> str:
+    """What separates the cells: as the suffix says, unless the header line has only another separator."""
+    usual = "\t" if ".tsv" in path.suffixes or ".tab" in path.suffixes else ","
+    header = re.sub('"[^"]*"', "", header_line(path, options.limits))  # names in quotes may hold any
+    return next((mark for mark in (usual, ",", ";", "\t") if mark in header), usual)
 
 
 def _place(header: Sequence[str], wanted: str | None, usual: Sequence[str], what: str) -> int | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from os import PathLike
@@ -30,16 +32,15 @@ from graphglass.graphs.readers.edge_table import (
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
 from graphglass.graphs.readers.smiles import delimiter, read_smiles_cells, read_smiles_csv, smiles_column
-from graphglass.graphs.readers.text_source import read_bytes, text_lines, utf8_text
+from graphglass.graphs.readers.text_source import header_line, read_bytes, utf8_text
 from graphglass.wording import listing, setting
 
 
 def read_csv(path: Path, options: ReadOptions) -> GraphSet:
     """A CSV or TSV table of molecules or edges, with a header line."""
-    lines = (text for _, text in text_lines(path, options.limits))
-    first = next(lines, "").partition("\r")[0]  # lines may end in a bare carriage return
+    first = header_line(path, options.limits)
     try:
-        header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter(path)), [])]
+        header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter(path, options)), [])]
     except csv.Error as error:
         raise FormatError(f"The first line of {path.name} is not the header of a table: {error}.") from error
     if not header:
@@ -110,6 +111,8 @@ def _node_table(options: ReadOptions) -> pa.Table | None:
 def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     content = read_bytes(path, options.limits)
     utf8_text(content, path.name)  # Arrow would read a column of other bytes as binary
+    content = re.sub(rb"\A\s*[\r\n]", b"", content.removeprefix(BOM_UTF8))  # blank lines before the header
+    separator = delimiter(path, options)
     labels = {options.edge_label, options.node_label}
     # Ids keep their spelling: "007" is not 7, and "NA" is an id. Labels are read as they are spelled, each by itself:
     # what the others of the column look like must not change what a label means.
@@ -120,7 +123,7 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
         return pa.csv.read_csv(
             BytesIO(content),
             read_options=pa.csv.ReadOptions(use_threads=skip is None),  # only one thread knows the number of a row
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter(path), invalid_row_handler=skip),
+            parse_options=pa.csv.ParseOptions(delimiter=separator, invalid_row_handler=skip),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(text, pa.string()),
                 null_values=MISSING,  # of numbers
@@ -134,7 +137,7 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
             table = parse(lambda row: ragged.append(row) or "skip")  # type: ignore[func-returns-value]
         except (pa.ArrowException, ValueError) as error:
             raise FormatError(f"{path.name} is not a table: {error}.") from error
-        table = _without_graphs_of(ragged, table, delimiter(path), options)
+        table = _without_graphs_of(ragged, table, separator, options)
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
             column = pc.if_else(pc.equal(table[place], ""), None, table[place])

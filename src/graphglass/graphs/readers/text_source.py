@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +50,8 @@ def byte_lines(path: Path, limits: Limits) -> Iterator[tuple[int, bytes]]:
         nonlocal number
         number += 1
         line = b"".join(parts)
+        if number == 1:
+            _refuse_utf16(line, path.name)
         if len(line) > limits.max_record_bytes:
             raise _too_long(path, number, limits)
         return number, (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).rstrip(b"\r")
@@ -77,11 +80,29 @@ def text_lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
         yield number, utf8_text(raw, path.name, number)
 
 
+def header_line(path: Path, limits: Limits) -> str:
+    """The first line that is not blank; the empty text if there is none."""
+    line = next((text for _, text in text_lines(path, limits) if text.strip()), "")
+    return line.lstrip("\r").partition("\r")[0]  # lines may end in a bare carriage return
+
+
+def _refuse_utf16(start: bytes, name: str) -> None:
+    """Text in UTF-16 begins with a mark, or has a zero beside each of its first letters."""
+    marked = start.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    if marked or b"\0\0" in (start[:4:2], start[1:4:2]):
+        raise FormatError(
+            f"{name} is text in UTF-16; expected UTF-8. Save it as UTF-8, or convert it: "
+            "iconv -f UTF-16 -t UTF-8 OLD > NEW"
+        )
+
+
 def utf8_text(raw: bytes, name: str, line: int = 1) -> str:
     """The text of bytes that begin at a line of a file; others than UTF-8 are refused.
 
     With a replacement mark in place of such bytes, different ids would become one.
     """
+    if line == 1:
+        _refuse_utf16(raw, name)
     try:
         return raw.decode()
     except UnicodeDecodeError as error:

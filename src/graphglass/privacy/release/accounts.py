@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from graphglass.channels.sketch import DIMENSION
 from graphglass.errors import BudgetError, ParameterError
-from graphglass.privacy.noise_scale import epsilon_of, gaussian_delta
+from graphglass.privacy.noise_scale import SLACK_SHARE, epsilon_of, gaussian_delta, rounding_distance, slack_factor
 from graphglass.privacy.release.hash_chain import Entry
+from graphglass.privacy.release.mechanism import GRID_BITS
 
 _ALPHABETS = frozenset({"LATIN", "GREEK", "CYRILLIC", "CHEROKEE", "ARMENIAN"})  # their letters look alike
 
@@ -39,10 +41,17 @@ class Budget:
 
     @property
     def epsilon_remaining(self) -> float:
-        """The largest single further release, read as epsilon at the budget's delta, rounded down to three decimals."""
-        if self.remaining <= 0:
+        """The largest single further release, read as epsilon at the budget's delta, rounded down to three decimals.
+
+        It is a release of features of the default dimension. Of a large budget, integer noise allows less than the sum
+        of mu squared: it must be so wide that what is left of the delta set aside for it suffices.
+        """
+        slack = Fraction(self.delta) * SLACK_SHARE / slack_factor(self.epsilon) - self.total_variation
+        if self.remaining <= 0 or slack <= 0:
             return 0.0
-        exact = epsilon_of(math.sqrt(self.remaining), gaussian_delta(self.delta))
+        least_scale = math.isqrt(int(rounding_distance(DIMENSION, 1) / slack)) + 1
+        mu_squared = min(self.remaining, Fraction(2 * 2**GRID_BITS, least_scale) ** 2)
+        exact = epsilon_of(math.sqrt(mu_squared), gaussian_delta(self.delta))
         return math.floor(exact * 1000.0 + 1e-5) / 1000.0
 
 

@@ -201,7 +201,8 @@ class Ledger:
             if slack > Fraction(budget.delta) * SLACK_SHARE:
                 raise BudgetError(
                     f"The delta set aside for integer noise is used up for dataset {dataset!r}, "
-                    f"after {budget.releases} releases."
+                    f"after {budget.releases} releases. The next one can have up to epsilon "
+                    f"{budget.epsilon_remaining:.4g}."
                 )
             if not disjoint:
                 _refuse_second_name(transaction, charges, dataset, fingerprints)
