@@ -80,6 +80,45 @@ def test_of_equal_references_the_one_with_the_same_id_is_meant():
     assert equal_places(read_graphs(["CCF"], format="smi"), references).tolist() == [-1]
 
 
+def test_a_reference_stands_for_one_query_at_most():
+    references = read_graphs(["CCO", "CCN", "CCO"], format="smi")
+    queries = replace(
+        read_graphs(["OCC", "CCO", "NCC", "CCO", "CCN"], format="smi"), ids=("a", "b", "c", "d", "line-2")
+    )
+    assert equal_places(queries, references, once=True).tolist() == [-1, 0, -1, 2, 1]
+    assert equal_places(queries[[0, 2]], references, once=True).tolist() == [0, 1]
+
+
+def test_twins_of_one_reference_do_not_take_its_leave_one_out_score(tmp_path):
+    odd = "FC(F)(F)C(F)(F)C(F)(F)F"
+    (tmp_path / "normal.smi").write_text("\n".join([*(smiles for smiles, *_ in CHAINS), odd]))
+    (tmp_path / "new.csv").write_text("smiles,kind\nCCCCCCS,chain\nCCCCCCCS,chain\n" + f"{odd},odd\n" * 5)
+    glass("fit", tmp_path / "normal.smi", "-o", tmp_path / "model", "-q")
+    arguments = ("--label-column", "kind", "--normal", "chain", "-q")
+    told = glass("score", tmp_path / "model", tmp_path / "new.csv", *arguments).output
+    assert "Queries that equal a reference: 5 of 7." in told
+    assert "AUROC 0.2000 (2 normal graphs, 5 anomalies) with leave-one-out scores of 1 reference; 0.0000 with" in told
+
+
+def test_known_anomalies_are_left_out_of_the_auroc(place):
+    (place / "known.smi").write_text(RINGS[0][0])
+    labels = ("--label-column", "kind", "--normal", "chain")
+    fitting = ("--anomalies", place / "known.smi", "-o", place / "taught", "-q")
+    glass("fit", place / "all.csv", *labels, *fitting)
+    told = glass("score", place / "taught", place / "all.csv", *labels, "-q").output
+    assert f"Queries that are known anomalies: 1 of {len(CHAINS) + len(RINGS)}." in told
+    assert "Left out of the AUROC: 1 known anomaly." in told
+    assert f"({len(CHAINS)} normal graphs, {len(RINGS) - 1} anomalies)" in told
+    assert (
+        "Left out of the AUROC: 1 known anomaly."
+        in glass("compare", place / "model", place / "taught", place / "all.csv", *labels, "-q").output
+    )
+    (place / "known.smi").write_text("\n".join(smiles for smiles, *_ in RINGS))
+    glass("fit", place / "all.csv", *labels, *fitting, "--force")
+    told = glass("score", place / "taught", place / "all.csv", *labels, "-q").output
+    assert "AUROC needs both classes; the other graphs are normal." in told
+
+
 def test_the_ranking_on_the_screen_and_the_report_show_own_columns(place):
     shown = glass("score", place / "model", place / "all.csv", "--keep", "compound", "--top", 1, "-q").output
     assert "compound" in shown

@@ -53,7 +53,7 @@ def compare(
     for detector in pair:
         detector.verbose = not quiet
     found, (a, b) = comparison(pair, read.without_labels(), alpha, top)
-    if areas := aurocs(truth, [a.scores, b.scores], a.fair & b.fair):
+    if areas := aurocs(truth, a, b):
         found["auroc"] = areas
     if as_json:
         typer.echo(json.dumps(found, indent=2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from graphglass.errors import InputError
 from graphglass.wording import counted, listing
 
 if TYPE_CHECKING:
+    from graphglass.detector.left_out import LeftOut
     from graphglass.graphs.graph_set import GraphSet
 
 LABEL_COLUMN = Annotated[
@@ -56,34 +56,49 @@ def _spelled(value: Any) -> str:
     return str(int(number)) if number.is_integer() else text
 
 
-def aurocs(
-    truth: NDArray[np.bool_] | None, scores: Sequence[NDArray[np.float64]], fair: NDArray[np.bool_]
-) -> list[float]:
-    """How well each of the scores separates the classes; none if they are unknown, or if one of them has no graph.
+def aurocs(truth: NDArray[np.bool_] | None, *found: LeftOut) -> list[float]:
+    """How well the scores of each model separate the classes; none if they are unknown, or if one has no graph.
 
-    Graphs that are not ``fair`` are left out: references that have no leave-one-out score.
+    Graphs that are not fair to one of the models are left out.
     """
     if truth is None:
         return []
-    if not fair.all():
-        count = counted(int((~fair).sum()), "reference")
-        typer.echo(f"Left out of the AUROC: {count} without a leave-one-out score.", err=True)
+    fair = np.logical_and.reduce([part.fair for part in found])
+    known = np.logical_or.reduce([part.known for part in found])
+    reasons = []
+    if unscored := int((~fair & ~known).sum()):
+        reasons.append(f"{counted(unscored, 'reference')} without a leave-one-out score")
+    if known.any():
+        reasons.append(counted(int(known.sum()), "known anomaly", "known anomalies"))
+    if reasons:
+        typer.echo(f"Left out of the AUROC: {' and '.join(reasons)}.", err=True)
     truth = truth[fair]
     if truth.all() or not truth.any():
-        typer.echo("AUROC needs both classes; all graphs are " + ("anomalous." if truth.all() else "normal."), err=True)
+        rest = "the other graphs" if reasons else "all graphs"
+        typer.echo(f"AUROC needs both classes; {rest} are {'anomalous' if truth.all() else 'normal'}.", err=True)
         return []
-    from sklearn.metrics import roc_auc_score
-
-    return [float(roc_auc_score(truth, values[fair])) for values in scores]
+    return [_area(truth, part.scores[fair]) for part in found]
 
 
-def print_auroc(
-    truth: NDArray[np.bool_] | None, scores: NDArray[np.float64], fair: NDArray[np.bool_] | None = None
-) -> None:
-    """Print how well scores separate the classes, if they are known."""
-    fair = np.ones(len(scores), dtype=bool) if fair is None else fair
-    for area in aurocs(truth, [scores], fair):
+def print_auroc(truth: NDArray[np.bool_] | None, found: LeftOut, scores: NDArray[np.float64]) -> None:
+    """Print how well scores separate the classes, if they are known.
+
+    Where leave-one-out scores of references take the place of `scores`, both figures are told: a graph that equals a
+    reference may be the reference itself, or another one like it.
+    """
+    for area in aurocs(truth, found):
         assert truth is not None
+        fair = found.fair
         normal, other = int((fair & ~truth).sum()), int((fair & truth).sum())
         sizes = f"{counted(normal, 'normal graph')}, {counted(other, 'anomaly', 'anomalies')}"
-        typer.echo(f"AUROC {area:.4f} ({sizes}).")
+        left_out = ""
+        if own := int((found.own & fair).sum()):
+            listed = _area(truth[fair], scores[fair])
+            left_out = f" with leave-one-out scores of {counted(own, 'reference')}; {listed:.4f} with scores as listed"
+        typer.echo(f"AUROC {area:.4f} ({sizes}){left_out}.")
+
+
+def _area(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(truth, scores))

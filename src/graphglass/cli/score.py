@@ -54,7 +54,7 @@ def score(
     from graphglass.channels.calibration import conformal_p_values
     from graphglass.cli.rows import SUFFIXES, ranking, show_ranking
     from graphglass.detector.glass import GLASS
-    from graphglass.detector.left_out import left_out_scores
+    from graphglass.detector.left_out import left_out_scores, none_left_out
     from graphglass.errors import InputError
     from graphglass.storage.output_file import refuse_unless_writable
 
@@ -96,7 +96,7 @@ def score(
         private = SummaryDetector.of(PrivateSummary.load(summary), detector, source_prior=source_prior)
         scores = private.decision_function(graphs)
         show_ranking(ranking(graphs, scores), output, top)
-        print_auroc(truth, scores)
+        print_auroc(truth, none_left_out(scores), scores)
         return
     if warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
         typer.echo(warning, err=True)
@@ -106,7 +106,7 @@ def score(
     advice = f"use `glass references {model} list` for leave-one-out scores"
     if notice := left_out.notice("" if zero_shot or references is not None else advice):
         typer.echo(notice, err=True)
-    print_auroc(truth, left_out.scores, left_out.fair)
+    print_auroc(truth, left_out, scores)
     if report is not None:
         from graphglass.report.page import write_report
 

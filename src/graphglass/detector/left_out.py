@@ -1,4 +1,4 @@
-"""Queries that are references themselves: a reference that is compared with itself scores too low."""
+"""Queries that the detector knows already: references, which would score too low, and known anomalies, too high."""
 
 from __future__ import annotations
 
@@ -19,35 +19,64 @@ if TYPE_CHECKING:
 class LeftOut:
     """Scores in which references enter by their leave-one-out scores.
 
+    Each reference and each known anomaly stands for one query at most: small graphs are often equal without being
+    the same observation.
+
     Attributes
     ----------
     scores : float64 (graphs,)
         The leave-one-out score of a graph that is a reference and has one; the score given of any other graph.
+    equal : bool (graphs,)
+        Whether a graph equals a reference.
     own : bool (graphs,)
-        Whether a graph is a reference.
+        Whether a graph is taken for a reference.
+    known : bool (graphs,)
+        Whether a graph is taken for a known anomaly.
     fair : bool (graphs,)
-        False for references without a leave-one-out score, which most of a very large set are.
+        False for graphs whose score says nothing about new graphs: known anomalies, and references without a
+        leave-one-out score, which most of a very large set are.
     """
 
     scores: NDArray[np.float64]
+    equal: NDArray[np.bool_]
     own: NDArray[np.bool_]
+    known: NDArray[np.bool_]
     fair: NDArray[np.bool_]
 
     def notice(self, advice: str = "") -> str:
-        """A sentence about the graphs that are references, with what to do about them; empty if there are none."""
-        own = int(self.own.sum())
-        told = f"Queries that equal a reference: {own} of {len(self.own)}. They score lower than new graphs"
-        return f"{told}{'; ' if advice else ''}{advice}." if own else ""
+        """What to know about the scores of such graphs, with advice about references; empty if there are none."""
+        parts = []
+        if self.equal.any():
+            told = f"Queries that equal a reference: {self.equal.sum()} of {len(self.equal)}. They score lower than new"
+            parts.append(f"{told} graphs{'; ' if advice else ''}{advice}.")
+        if self.known.any():
+            told = f"Queries that are known anomalies: {self.known.sum()} of {len(self.known)}."
+            parts.append(f"{told} They score higher than new graphs.")
+        return " ".join(parts)
 
 
 def left_out_scores(detector: GLASS, graphs: GraphSet, scores: NDArray[np.float64]) -> LeftOut:
-    """Find the references among scored graphs, and give them their leave-one-out scores.
+    """Find references and known anomalies among scored graphs, and give references their leave-one-out scores.
 
     They are recognised by what the detector sees of them. Their ids say too little: a graph without a name is called
     after its line, which is another one in another file.
     """
-    graphs, large = detector.scorer_.accept(graphs), detector.scorer_.large
-    places = equal_places(graphs, detector.references_.graphs)
+    graphs, large, anomalies = detector.scorer_.accept(graphs), detector.scorer_.large, detector.anomalies_
+    everything = detector.references_.graphs if large is None else large.graphs
+    equal = equal_places(graphs, everything) >= 0
+    own = np.zeros(len(graphs), dtype=bool)
+    own[equal] = equal_places(graphs[equal], everything, once=True) >= 0
+    places = np.full(len(graphs), -1)
+    places[own] = equal_places(graphs[own], detector.references_.graphs, once=True)
+    known = np.zeros(len(graphs), dtype=bool)
+    if anomalies is not None:
+        known = equal_places(graphs, anomalies.graphs, once=True) >= 0
     left_out = places >= 0
-    own = left_out if large is None else left_out | (equal_places(graphs, large.graphs) >= 0)
-    return LeftOut(np.where(left_out, detector.decision_scores_[places], scores), own, left_out | ~own)
+    scores = np.where(left_out, detector.decision_scores_[places], scores)
+    return LeftOut(scores, equal, own, known, (left_out | ~own) & ~known)
+
+
+def none_left_out(scores: NDArray[np.float64]) -> LeftOut:
+    """Scores of a method that does not know its references."""
+    none = np.zeros(len(scores), dtype=bool)
+    return LeftOut(scores, none, none, none, ~none)

@@ -63,20 +63,22 @@ def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs, kind: str) -> P
     return replace(added, graphs=replace(added.graphs, ids=ids))
 
 
-def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
+def equal_places(graphs: GraphSet, others: GraphSet, *, once: bool = False) -> NDArray[np.int64]:
     """Place of the one of the others that a graph equals, labels and attributes included; -1 for none. (graphs,)
 
-    Of several that are equal it is the one with the graph's id, or else the first. The order of nodes does not matter:
-    a molecule has many SMILES.
+    Of several that are equal it is the one with the graph's id, or else the first. With `once` no two graphs get the
+    same one. The order of nodes does not matter: a molecule has many SMILES.
     """
     if names := counted_names(others):
         graphs, others = with_edge_attributes(graphs, names), with_edge_attributes(others, names)
-    places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids)
+    places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids, once)
     left = np.flatnonzero(places < 0)
     near = np.flatnonzero(np.isin(_shape(others), _shape(graphs)[left]))
+    if once:
+        near = np.setdiff1d(near, places)
     if len(near):
         mine, theirs = graphs[left], others[near]
-        found = _same_key(graph_hashes(mine, _DEEP), mine.ids, graph_hashes(theirs, _DEEP), theirs.ids)
+        found = _same_key(graph_hashes(mine, _DEEP), mine.ids, graph_hashes(theirs, _DEEP), theirs.ids, once)
         kept = np.flatnonzero(found >= 0)
         # Refinement cannot tell some graphs apart, decalin and bicyclopentyl for example; their spectra differ.
         spectra = profile(mine[kept]).sketch, profile(theirs[found[kept]]).sketch
@@ -86,13 +88,19 @@ def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
 
 
 def _same_key(
-    keys: Sequence[str], ids: Sequence[str], other_keys: Sequence[str], other_ids: Sequence[str]
+    keys: Sequence[str], ids: Sequence[str], other_keys: Sequence[str], other_ids: Sequence[str], once: bool
 ) -> NDArray[np.int64]:
-    pairs = [*zip(other_keys, other_ids, strict=True)]
-    named = {pair: place for place, pair in enumerate(pairs)}
-    first = {key: place for place, (key, _) in reversed([*enumerate(pairs)])}
-    asked = zip(keys, ids, strict=True)
-    return np.array([named.get(pair, first.get(pair[0], -1)) for pair in asked], dtype=np.int64)
+    named = {pair: place for place, pair in enumerate(zip(other_keys, other_ids, strict=True))}
+    places = np.array([named.get(pair, -1) for pair in zip(keys, ids, strict=True)], dtype=np.int64)
+    taken = set(places.tolist()) if once else set()
+    free: dict[str, list[int]] = {}  # the first place of a key is the last of its list
+    for place in reversed(range(len(other_keys))):
+        if place not in taken:
+            free.setdefault(other_keys[place], []).append(place)
+    for i in np.flatnonzero(places < 0):
+        if left := free.get(keys[i]):
+            places[i] = left.pop() if once else left[-1]
+    return places
 
 
 def _shape(graphs: GraphSet) -> NDArray[np.int64]:
