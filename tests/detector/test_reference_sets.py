@@ -1,5 +1,8 @@
 """Which graphs are the same: whatever their order of nodes, and with everything their edges carry."""
 
+import warnings
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from graphglass import GLASS, read_graphs
 from graphglass.detector.left_out import left_out_scores
 from graphglass.detector.reference_sets import equal_places
 from graphglass.errors import InputError
+from graphglass.graphs.label_codes import text_code
 
 
 def molecules(*smiles):
@@ -51,3 +55,20 @@ def test_undirected_queries_of_directed_references_are_told():
     detector = GLASS().fit(chains(24))
     with pytest.warns(UserWarning, match="read them with --directed"):
         detector.decision_function(chains(2, directed=False))
+
+
+def test_labels_that_no_reference_has_are_told():
+    numbers, texts = chains(24, directed=False), chains(3, directed=False)
+    numbers = replace(numbers, node_labels=np.arange(numbers.node_count) % 3)
+    codes = np.array([text_code(text) for text in "012"])
+    texts = replace(
+        texts,
+        node_labels=codes[np.arange(texts.node_count) % 3],
+        label_names=dict(zip(codes.tolist(), "012", strict=True)),
+    )
+    detector = GLASS().fit(numbers)
+    with pytest.warns(UserWarning, match=r"No node label .* found ('\d', ){2}'\d', and the references have 0, 1, 2\."):
+        detector.decision_function(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        detector.decision_function(replace(texts, node_labels=np.arange(texts.node_count) % 9))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -19,6 +20,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.joining import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.read import read_graphs
 from graphglass.structure.profile import profile
+from graphglass.wording import listing
 
 LEAST_REFERENCES = 2  # each is scored against the others, which calibrates the scores
 _DEEP = 16  # rounds of refinement, enough to see across most molecules
@@ -42,6 +44,22 @@ def refuse_too_few(normals: int) -> None:
         raise InputError(
             f"GLASS.fit needs at least {LEAST_REFERENCES} normal graphs, found {normals}. Add normal graphs."
         )
+
+
+def warn_of_other_labels(queries: GraphSet, references: GraphSet) -> None:
+    """Warn if no label of the queries occurs in the references: the two were probably read in different ways."""
+    for kind, mine in queries.distinct_labels.items():
+        theirs = references.distinct_labels.get(kind, mine)
+        if len(mine) and not np.isin(mine, theirs).any():
+            found, expected = (
+                listing([repr(graphs.label_names.get(int(code), int(code))) for code in codes], 5)
+                for graphs, codes in ((queries, mine), (references, theirs))
+            )
+            warnings.warn(
+                f"No {kind} label of these graphs occurs in the references: found {found}, and the references have "
+                f"{expected}. The text '1' and the number 1 are different labels: in a CSV file a label 1 is a number.",
+                stacklevel=1,  # the same place for every caller: shown once
+            )
 
 
 def new_ids(ids: Sequence[str], taken: set[str], kind: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -168,6 +169,12 @@ class GraphSet:
     @property
     def edge_count(self) -> int:
         return len(self.neighbours) // 2
+
+    @cached_property
+    def distinct_labels(self) -> dict[str, NDArray[np.int64]]:
+        """The labels that occur at nodes (under ``node``) and edges (``edge``), ascending, where there are labels."""
+        labels = {"node": self.node_labels, "edge": self.edge_labels}
+        return {kind: np.unique(codes) for kind, codes in labels.items() if codes is not None}
 
     @property
     def sizes(self) -> NDArray[np.int64]:

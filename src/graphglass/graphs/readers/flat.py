@@ -24,6 +24,8 @@ _ROWS = {
     "edge_graph": "edge", "sources": "edge", "targets": "edge", "edge_labels": "edge", "edge_attributes": "edge",
 }  # fmt: skip
 
+_ROUNDING = 0.01  # of an attribute's deviation: what rounding to float32 may change without a note
+
 
 @dataclass
 class FlatGraphs:
@@ -176,8 +178,14 @@ class FlatGraphs:
         if values is None:
             return None
         if owner == "node":  # what float32 cannot hold becomes infinite and is refused below
-            with np.errstate(over="ignore"):
-                values = values.astype(np.float32)
+            with np.errstate(over="ignore", invalid="ignore"):
+                given, values = values, values.astype(np.float32)
+                lost = np.abs(given - values).max(axis=0, initial=0) > _ROUNDING * given.std(axis=0)
+            for column in np.flatnonzero(lost):
+                options.log.note(
+                    f"node attribute {names[column]!r} is stored with seven digits, too few to tell its values apart; "
+                    "subtract a constant, such as the smallest value, from all of them"
+                )
         elif COUNT in names:
             place = names.index(COUNT)
             values = values.copy()

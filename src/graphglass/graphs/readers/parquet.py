@@ -72,7 +72,7 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         targets=_flattened(table, "targets", pa.int64(), -1) + starts,
         labels=table[label].to_pylist() if label in present else None,
         node_labels=column("node_labels", pa.int64(), text_code("")),
-        attributes=column("attributes", pa.float32(), np.nan, len(names)),
+        attributes=column("attributes", pa.float64(), np.nan, len(names)),
         attribute_names=names,
         edge_labels=column("edge_labels", pa.int64(), text_code("")),
         edge_attributes=column("edge_attributes", pa.float64(), np.nan, len(edge_names)),
