@@ -161,13 +161,13 @@ class Service:
         """Ids of the known anomalies."""
         return ids_on_side(self.with_references("The list of anomalies"), anomalous=True)
 
-    def example_references(self, count: int = 4) -> GraphSet:
-        """References from the most usual to the most unusual one, of a size that people can look at."""
+    def example_references(self) -> GraphSet:
+        """Four references from the most usual to the most unusual one, of a size that people can look at."""
         detector = self.with_references("An example")
         graphs = detector.references_.graphs
         small = np.flatnonzero(graphs.sizes <= max(EXAMPLE_NODES, graphs.sizes.min()))
         order = small[np.argsort(detector.decision_scores_[small], kind="stable")]
-        return graphs[order[np.unique(np.linspace(0, len(order) - 1, count).astype(np.int64))]]
+        return graphs[order[np.unique(np.linspace(0, len(order) - 1, 4).astype(np.int64))]]
 
     def references(self) -> list[dict[str, str | float]]:
         """Ids and scores of the references that are kept whole: all, or the sample of an indexed set."""
