@@ -69,8 +69,7 @@ class CompositionMap(FeatureMap):
         """The unordered pair of labels at every stored edge end."""
         assert graphs.node_labels is not None
         names = columns_of(graphs.node_labels, self._nodes)
-        sources = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
-        first, second = names[sources], names[graphs.global_neighbours]
+        first, second = names[graphs.end_nodes], names[graphs.global_neighbours]
         return np.minimum(first, second) * (VOCABULARY + 1) + np.maximum(first, second)
 
 
