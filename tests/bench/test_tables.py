@@ -15,10 +15,12 @@ from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
 from graphglass.bench.group_tables import summary_table
 from graphglass.bench.records import Purpose, Results
-from graphglass.bench.table_model import BEGIN, END, Row, Table, Value, insert
+from graphglass.bench.table_model import Row, Table, Value, insert
 from graphglass.bench.tables import tables
 from graphglass.bench.transfer import DISJOINT
 from graphglass.errors import BenchError
+
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
 def write(folder: Path, purpose: Purpose, method: str, cell: dict[str, Any], auroc: float, **extra: Any) -> None:
