@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,27 @@ def make_graphs():
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def reordered():
+    """A function that gives the same graphs with the nodes of each in another order."""
+
+    def reorder(graphs, seed):
+        random = np.random.default_rng(seed)
+        order = np.concatenate([random.permutation(np.arange(a, b)) for a, b in pairwise(graphs.node_offsets)])
+        place = np.argsort(order)
+        edges = graphs.edge_list()
+        return canonical_graph_set(
+            graphs.sizes, place[edges.sources], place[edges.targets], ids=graphs.ids,
+            node_labels=None if graphs.node_labels is None else graphs.node_labels[order],
+            attributes=None if graphs.attributes is None else graphs.attributes[order],
+            attribute_names=graphs.attribute_names,
+            edge_labels=edges.labels, edge_attributes=edges.attributes,
+            edge_attribute_names=graphs.edge_attribute_names, directed=graphs.directed,
+        )  # fmt: skip
+
+    return reorder
 
 
 @pytest.fixture(scope="session")
