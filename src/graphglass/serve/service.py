@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
+from graphglass.detector.explanation import family_sums
 from graphglass.detector.glass import GLASS
 from graphglass.detector.saved_form import KIND
 from graphglass.errors import InputError, SchemaError, ServeError
@@ -226,8 +227,4 @@ def ids_on_side(detector: GLASS, anomalous: bool) -> tuple[str, ...]:
 
 
 def _means_by_family(parts: Mapping[str, NDArray[np.float64]]) -> dict[str, float]:
-    means: dict[str, float] = {}
-    for name, values in parts.items():
-        family = name.partition(":")[0]
-        means[family] = means.get(family, 0.0) + float(values.mean())
-    return means
+    return family_sums({name: float(values.mean()) for name, values in parts.items()})
