@@ -46,19 +46,9 @@ RECORD = Path("results/security/fuzz.json")
 PAGE = Path("docs/security.md")
 OUTCOMES = ("accepted", "clear error", "raw", "crash", "timeout")
 FILES = (
-    "m.smi",
-    "m.csv",
-    "e.csv",
-    "e.tsv",
-    "m.sdf",
-    "g.jsonl",
-    "g.jsonl.gz",
-    "g.parquet",
-    "e.parquet",
-    "g.graphml",
-    "g.gexf",
-    "t.zip",
-)
+    "m.smi", "m.csv", "e.csv", "e.tsv", "m.sdf", "g.jsonl", "g.jsonl.gz", "g.parquet", "e.parquet", "g.graphml",
+    "g.gexf", "t.zip",
+)  # fmt: skip
 MODELS = ("model", "flow-model", "paper-model")
 MODEL_PARTS = ("bytes", "manifest", "header", "document", "arrays")
 PATHS = ("/v1/score", "/v1/explain", "/v1/references", "/v1/anomalies")
