@@ -158,7 +158,7 @@ def test_class_labels_are_never_read(normal, queries):
     np.testing.assert_array_equal(one, build("OCGIN", max_steps=3).fit(poisoned).decision_function(queries))
 
 
-def test_misuse_is_named(normal, queries, tmp_path, make_graphs):
+def test_misuse_is_named(normal, queries, make_graphs):
     with pytest.raises(NotFittedError, match="OCGIN is not fitted"):
         build("OCGIN").decision_function(queries)
     with pytest.raises(ParameterError, match="'hidden' parameter of OCGIN must be an integer of at least 1"):

@@ -267,7 +267,7 @@ def test_methods_and_encoders_are_not_pooled(tmp_path: Path) -> None:
         assert 70.0 not in means
 
 
-def test_an_empty_direction_leaves_the_summary_and_two_of_a_kind_are_refused(results: Path, tmp_path: Path) -> None:
+def test_an_empty_direction_leaves_the_summary_and_two_of_a_kind_are_refused(results: Path) -> None:
     before = summary_table(results).render()
     Results.create(results / "empty", Purpose("single", "minority", True))
     assert summary_table(results).render() == before

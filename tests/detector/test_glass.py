@@ -189,7 +189,7 @@ def test_no_graph_in_memory_is_left_out_of_the_scores():
         detector.decision_function([nx.path_graph(4), nx.Graph(), nx.path_graph(5)])
 
 
-def test_made_up_ids_count_on_and_given_ids_must_be_new(normals):
+def test_made_up_ids_count_on_and_given_ids_must_be_new():
     detector = GLASS().fit([nx.cycle_graph(n) for n in range(4, 8)])
     detector.add_references([nx.path_graph(4), nx.path_graph(5)]).add_references(nx.path_graph(6))
     assert detector.references_.graphs.ids[4:] == ("graph-0.2", "graph-1.2", "graph-0.3")
@@ -251,7 +251,7 @@ def test_bad_parameters(normals, params, message):
         GLASS(**params).fit(normals)
 
 
-def test_a_missing_encoder_says_how_to_get_it(normals, tmp_path):
+def test_a_missing_encoder_says_how_to_get_it(normals):
     with pytest.raises(EncoderError, match="nobody/nothing"):
         GLASS("paper", encoder="nobody/nothing").fit(normals)
 
