@@ -1,3 +1,7 @@
+import socket
+import threading
+import time
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -120,3 +124,29 @@ def flows():
         )  # fmt: skip
 
     return make
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """A context that answers on loopback with a real HTTP server, and gives its address."""
+    import httpx
+    import uvicorn
+
+    @contextmanager
+    def context(application):
+        listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        for _ in range(600):
+            if server.started:
+                break
+            time.sleep(0.05)
+        assert httpx.get(f"{address}/healthz").text == "ok"
+        yield address
+        server.should_exit = True
+        thread.join(30)
+        listener.close()
+
+    return context
