@@ -15,7 +15,7 @@ from statistics import mean
 from graphglass.bench.datasets import TWELVE
 from graphglass.bench.paper_figures import MAIN_RESULTS
 from graphglass.bench.records import Results
-from graphglass.bench.table_model import filled
+from graphglass.bench.table_model import filled, markdown
 from graphglass.bench.tables import SHORT, tables
 
 PAGE = Path("docs/baselines.md")
@@ -55,10 +55,6 @@ def page() -> str:
     return filled(PAGE, {name: "\n".join(lines) for name, lines in parts.items()})
 
 
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows]]
-
-
 def own_code() -> list[str]:
     """The authors' code, ours with the same score on the same split, and the published figure."""
     measured = json.loads(OWN_CODE.read_text())["rows"]
@@ -83,7 +79,7 @@ def own_code() -> list[str]:
             average = f"{mean(ours for _, ours in pairs):.1f}"
             rows.append([f"**{method}**", f"**mean of {len(pairs)}**", "", f"**{theirs}**", f"**{average}**", ""])
     head = ["method", "dataset", "own code, best test epoch", "own code, last epoch", "ours, last epoch", "published"]
-    return table(head, rows)
+    return markdown(head, rows, "---")
 
 
 def cost(costs: dict) -> list[str]:
@@ -100,7 +96,7 @@ def cost(costs: dict) -> list[str]:
         for row in costs.get(part, [])
     ]
     head = ["method", "dataset", "steps", "fit, CPU s", "scores, CPU s", "peak memory, MiB"]
-    return table(head, rows) if rows else ["Not measured yet."]
+    return markdown(head, rows, "---") if rows else ["Not measured yet."]
 
 
 def figures(folder: Path, *, published: bool) -> list[str]:
@@ -115,7 +111,8 @@ def figures(folder: Path, *, published: bool) -> list[str]:
         if published:
             known = MAIN_RESULTS[(method.removesuffix("-batch"),)]
             rows.append(["published", *(f"{known[d][0]:.1f}" for d in TWELVE)])
-    return table(["method", *(SHORT.get(d, d) for d in TWELVE)], rows) if rows else ["Not measured yet."]
+    head = ["method", *(SHORT.get(d, d) for d in TWELVE)]
+    return markdown(head, rows, "---") if rows else ["Not measured yet."]
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ import numpy as np
 
 import fuzz_samples as samples
 from graphglass import GLASS, read_graphs
+from graphglass.bench.table_model import insert
 from graphglass.errors import GlassError
 from graphglass.graphs.read import read_report
 from graphglass.privacy.private_summary import PrivateSummary
@@ -45,19 +46,9 @@ RECORD = Path("results/security/fuzz.json")
 PAGE = Path("docs/security.md")
 OUTCOMES = ("accepted", "clear error", "raw", "crash", "timeout")
 FILES = (
-    "m.smi",
-    "m.csv",
-    "e.csv",
-    "e.tsv",
-    "m.sdf",
-    "g.jsonl",
-    "g.jsonl.gz",
-    "g.parquet",
-    "e.parquet",
-    "g.graphml",
-    "g.gexf",
-    "t.zip",
-)
+    "m.smi", "m.csv", "e.csv", "e.tsv", "m.sdf", "g.jsonl", "g.jsonl.gz", "g.parquet", "e.parquet", "g.graphml",
+    "g.gexf", "t.zip",
+)  # fmt: skip
 MODELS = ("model", "flow-model", "paper-model")
 MODEL_PARTS = ("bytes", "manifest", "header", "document", "arrays")
 PATHS = ("/v1/score", "/v1/explain", "/v1/references", "/v1/anomalies")
@@ -297,13 +288,6 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_table(record: dict[str, Any]) -> None:
-    """Put the table between its marks on the page."""
-    before, _, rest = PAGE.read_text().partition("<!-- fuzz:begin -->\n")
-    after = rest.partition("<!-- fuzz:end -->")[2]
-    PAGE.write_text(f"{before}<!-- fuzz:begin -->\n{table(record)}\n<!-- fuzz:end -->{after}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=RECORD)
@@ -315,7 +299,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only write the table of the page")
     options = parser.parse_args()
     if options.table:
-        write_table(json.loads(options.output.read_text()))
+        insert(table(json.loads(options.output.read_text())), PAGE, "fuzz")
         return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -332,7 +316,7 @@ def main() -> None:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(json.dumps(record, indent=1) + "\n")
         if options.output == RECORD:
-            write_table(record)
+            insert(table(record), PAGE, "fuzz")
     if record["findings"]:
         raise SystemExit(f"{len(record['findings'])} inputs ended in a raw exception, a crash or a timeout.")
 

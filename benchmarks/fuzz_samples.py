@@ -52,21 +52,9 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 _NUMBERS = (b"-1", b"0", b"99999999999", b"1e400", b"nan", b"-0.0", b"9" * 5000, b"2147483648", b"1e-400", b"inf")
 _PIECES = (
-    b"\x00",
-    b"\r",
-    b"\n\n",
-    b"\xff\xfe",
-    b'"',
-    b",",
-    b"\t",
-    b"&",
-    b"<",
-    b"{",
-    b"[" * 2000,
-    b" " * 4000,
-    b"\xe2\x80\xae",
-    b"=1+1",
-)
+    b"\x00", b"\r", b"\n\n", b"\xff\xfe", b'"', b",", b"\t", b"&", b"<", b"{", b"[" * 2000, b" " * 4000,
+    b"\xe2\x80\xae", b"=1+1",
+)  # fmt: skip
 
 
 def write_samples(folder: Path) -> None:

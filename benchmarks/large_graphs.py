@@ -23,6 +23,7 @@ os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1
 import numpy as np
 
 from graphglass import GLASS, profile
+from graphglass.bench.table_model import insert
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 
@@ -90,13 +91,6 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_table(record: dict[str, Any]) -> None:
-    """Put the table between its marks on the page."""
-    before, _, rest = PAGE.read_text().partition("<!-- large:begin -->\n")
-    after = rest.partition("<!-- large:end -->")[2]
-    PAGE.write_text(f"{before}<!-- large:begin -->\n{table(record)}\n<!-- large:end -->{after}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=SHAPES, help="measure this one in this process and print it")
@@ -114,7 +108,7 @@ def main() -> None:
             print(rows[-1], flush=True)
         RECORD.parent.mkdir(parents=True, exist_ok=True)
         RECORD.write_text(json.dumps({"python": sys.version.split()[0], "rows": rows}, indent=1) + "\n")
-    write_table(json.loads(RECORD.read_text()))
+    insert(table(json.loads(RECORD.read_text())), PAGE, "large")
 
 
 if __name__ == "__main__":

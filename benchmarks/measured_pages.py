@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.bench.datasets import TWELVE
-from graphglass.bench.table_model import filled
+from graphglass.bench.table_model import filled, markdown
 from graphglass.bench.tables import SHORT
 
 RESULTS = Path("results/benchmarks")
@@ -40,8 +40,7 @@ def results(name: str) -> Any:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join(markdown(head, rows))
 
 
 def graphs(row: dict[str, Any]) -> str:

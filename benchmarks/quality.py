@@ -28,7 +28,7 @@ from graphglass.bench.datasets import EVERY, SUITE, TWELVE, Datasets
 from graphglass.bench.metrics import evaluate
 from graphglass.bench.protocols import blind
 from graphglass.bench.suite import DIRECTIONS, class_split, task_classes
-from graphglass.bench.table_model import filled
+from graphglass.bench.table_model import filled, markdown
 from graphglass.bench.tables import SHORT, tables
 from graphglass.channels.fusion import SHARPNESS
 from graphglass.graphs import GraphSet, canonical_graph_set
@@ -289,7 +289,7 @@ def reached(rows: list[Row]) -> list[str]:
         group: [n for n in names if any(r["cell"]["dataset"] == n for r in rows)] for group, names in GROUPS.items()
     }
     counted = " and ".join(f"{len(names)} of {len(GROUPS[group])} ({group})" for group, names in present.items())
-    return [*table(["", *HEAD], [["default", *four(rows, lambda row: row["default"])]]), "",
+    return [*markdown(["", *HEAD], [["default", *four(rows, lambda row: row["default"])]]), "",
             f"Datasets measured: {counted}; {seeds} {'seed' if seeds == 1 else 'seeds'}."]  # fmt: skip
 
 
@@ -304,7 +304,7 @@ def rules(rows: list[Row]) -> list[str]:
         f"Average over datasets and both directions: {inside:.2f} with the p that is best on all datasets, "
         f"{outside:.2f} where each dataset takes the p that is best on the others (chosen: {', '.join(chosen)})."
     )
-    return [*table(["sharpness", *HEAD], lines), "", note]
+    return [*markdown(["sharpness", *HEAD], lines), "", note]
 
 
 def left_out_choice(rows: list[Row]) -> tuple[float, float, list[str]]:
@@ -331,7 +331,7 @@ def channels(rows: list[Row]) -> list[str]:
         [f"all but `{family}`", *four(rows, lambda row, family=family: row["without"].get(family, row["default"]))]
         for family in families
     ]
-    return [*table(["alone, where it has data", *HEAD], alone), "", *table(["left out", *HEAD], without)]
+    return [*markdown(["alone, where it has data", *HEAD], alone), "", *markdown(["left out", *HEAD], without)]
 
 
 def per_dataset(rows: list[Row]) -> list[str]:
@@ -356,7 +356,7 @@ def per_dataset(rows: list[Row]) -> list[str]:
         )
     head = ["dataset", *(f"class {d}" for d in DIRECTIONS), "best single channel", "its mean", "default minus best"]
     note = f"More than five points behind their best channel: {', '.join(behind) or 'none'}."
-    return [*table(head, lines), "", note] if lines else []
+    return [*markdown(head, lines), "", note] if lines else []
 
 
 def calibration(rows: list[Row]) -> list[str]:
@@ -369,7 +369,7 @@ def calibration(rows: list[Row]) -> list[str]:
         if total:
             shares = [100 * sum(row["flagged"][f"{level:g}"] for row in own) / total for level in LEVELS]
             lines.append([group, str(total), *(f"{share:.2f}%" for share in shares)])
-    return table(["datasets", "held-out normals", *(f"p at most {level:g}" for level in LEVELS)], lines)
+    return markdown(["datasets", "held-out normals", *(f"p at most {level:g}" for level in LEVELS)], lines)
 
 
 def rivals() -> list[str]:
@@ -380,7 +380,7 @@ def rivals() -> list[str]:
 def few_table() -> list[str]:
     rows = _rows("few")
     lines = [[str(n), *four(rows, lambda row, n=n: row["references"].get(str(n)))] for n in SIZES]
-    return table(["references", *HEAD], lines) if rows else []
+    return markdown(["references", *HEAD], lines) if rows else []
 
 
 def zero_table() -> list[str]:
@@ -393,7 +393,7 @@ def zero_table() -> list[str]:
     for kind in kinds:
         values = [np.mean([r["auroc"][kind] for r in rows if r["cell"]["dataset"] == name]) for name in names]
         lines.append([kind, *(f"{value:.1f}" for value in values), f"{np.mean(values):.1f}"])
-    return table(["", *(SHORT.get(name, name) for name in names), "mean"], lines)
+    return markdown(["", *(SHORT.get(name, name) for name in names), "mean"], lines)
 
 
 def edges_table() -> list[str]:
@@ -409,7 +409,7 @@ def edges_table() -> list[str]:
         [f"{kind} equal to a reference", *(f"{np.mean([r['copies'][kind] for r in own[name]]):.0%}" for name in names)]
         for kind in ("normals", "anomalies")
     ]
-    return table(["", *names], lines) if rows else []
+    return markdown(["", *names], lines) if rows else []
 
 
 def planted_table() -> list[str]:
@@ -418,13 +418,9 @@ def planted_table() -> list[str]:
         return []
     found: dict[str, dict[str, float]] = json.loads(path.read_text())
     columns = list(next(iter(found.values())))
-    return table(
+    return markdown(
         ["planted anomaly", *columns], [[kind, *(f"{row[c]:.1f}" for c in columns)] for kind, row in found.items()]
     )
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return ["| " + " | ".join(line) + " |" for line in (head, ["---", *(["---:"] * (len(head) - 1))], *rows)]
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from graphglass.bench.datasets import TWELVE
 from graphglass.bench.methods import METHODS
 from graphglass.bench.paper_figures import FEW_SHOT, MAIN_RESULTS, TRANSFER
 from graphglass.bench.records import Record, Results
-from graphglass.bench.table_model import filled
+from graphglass.bench.table_model import filled, markdown
 from graphglass.bench.tables import SHORT, tables
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
@@ -86,15 +86,14 @@ def counted(graphs: GraphSet) -> dict[str, float]:
 
 def stats() -> str:
     rows = json.loads(STATS.read_text())
-    head = ["dataset", *rows[TWELVE[0]]]
-    lines = [head, ["---"] * len(head), *([name, *map(str, row.values())] for name, row in rows.items())]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = [[name, *map(str, row.values())] for name, row in rows.items()]
+    return "\n".join(markdown(["dataset", *rows[TWELVE[0]]], lines, "---"))
 
 
 def regimes() -> str:
     """tab:regimes: what the paper reads from its tables, and whether the records of the same seeds show it."""
     single = {name: by_seed("single/minority", METHOD, dataset=name) for name in TWELVE}
-    lines = [["regime", "evidence", "must be", "paper", "here", "seeds", "holds"], ["---"] * 7]
+    lines = []
 
     def row(regime: str, evidence: str, wanted: str, paper: float, pairs: list[tuple[float, float]], holds) -> None:
         ours = float(np.mean([one - two for one, two in pairs])) if pairs else None
@@ -122,7 +121,8 @@ def regimes() -> str:
         printed = MAIN_RESULTS["glass",][name][0] - max(figures[name][0] for figures in published)
         pairs = paired(single[name], best)
         row("fine-grained gaps", f"{name}, minus the best peer", "below 0", printed, pairs, lambda x: x < 0)
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    head = ["regime", "evidence", "must be", "paper", "here", "seeds", "holds"]
+    return "\n".join(markdown(head, lines, "---"))
 
 
 def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -> dict[int, float]:
@@ -165,14 +165,13 @@ def shown(folder: Path, records: list[Record]) -> str:
     columns = [
         i for i in range(len(table.head) - 3) if any(row.entries[i] is not None for row in rows if not row.quoted)
     ]
-    lines = [["row", *(table.head[i + 1] for i in columns), "mean"]]
+    lines = []
     for row in rows:
         values = [row.entries[i] for i in columns]
         whole = all(values)
         mean = f"{sum(value.mean for value in values) / len(values):.1f}" if whole else "–"
         lines.append([row.name, *(value.text() if value else "–" for value in values), mean])
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join(markdown(["row", *(table.head[i + 1] for i in columns), "mean"], lines, "---"))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from graphglass.cluster import connect, score_parts
 from graphglass.cluster.part_work import score_columns
 from graphglass.detector.reference_scorer import TOGETHER, build_channels
 from graphglass.graphs.joining import concatenate
+from graphglass.storage.atomic import write_whole
 from graphglass.storage.load import artifact_digest
 from scale_graphs import molecules, part, planted, write_part
 
@@ -57,9 +58,7 @@ class Records:
         row = {"cell": cell, **{name: rounded(value) for name, value in values.items()}}
         self.rows = sorted([*self.rows, row], key=lambda item: item["cell"])
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self.rows, indent=1) + "\n")
-        temporary.rename(self.path)
+        write_whole(self.path, (json.dumps(self.rows, indent=1) + "\n").encode())
         print(row, flush=True)
 
 

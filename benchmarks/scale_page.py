@@ -11,7 +11,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 from matplotlib import pyplot
 
-from graphglass.bench.table_model import filled
+from graphglass.bench.table_model import filled, markdown
 
 RECORDS = Path("results/benchmarks/scale.json")
 PAGE = Path("docs/scale.md")
@@ -33,11 +33,6 @@ def main():
     PAGE.write_text(filled(PAGE, {name: "\n".join(lines(records)) for name, lines in parts.items()}))
 
 
-def table(head, rows):
-    marks = ["---", *["---:"] * (len(head) - 1)]
-    return ["| " + " | ".join(row) + " |" for row in [head, marks, *rows]]
-
-
 def short(value):
     """Three significant digits without an exponent."""
     return f"{float(f'{value:.3g}'):,.10g}"
@@ -53,7 +48,7 @@ def size(row, prefix):
 
 def graphs_table(records):
     head = ["graphs", "wall seconds", "CPU seconds", "graphs per CPU second", "all processes", "largest process"]
-    return table(
+    return markdown(
         head,
         [
             [
@@ -73,7 +68,7 @@ def stages_table(records):
         [name, short(1e6 * seconds / stages["graphs"]), f"{100 * seconds / total:.0f}%", short(stages["rate"][name])]
         for name, seconds in stages["cpu_seconds"].items()
     ]
-    return table(["stage", "CPU µs per graph", "share", "graphs per CPU second"], rows)
+    return markdown(["stage", "CPU µs per graph", "share", "graphs per CPU second"], rows)
 
 
 def exact_table(records):
@@ -84,13 +79,13 @@ def exact_table(records):
                 f"{row['references']:,}", kind, short(found["ms_per_query"]), short(found["calibration_seconds"]),
                 f"{found['megabytes']:,.0f} MB",
             ])  # fmt: skip
-    return table(["references", "channels", "CPU ms per query", "calibration CPU s", "in memory"], rows)
+    return markdown(["references", "channels", "CPU ms per query", "calibration CPU s", "in memory"], rows)
 
 
 def large_table(records):
     head = ["references", "build CPU s", "load CPU s", "model", "memory to build", "to load", "to score"]
     memory = ("building_memory_mb", "loading_memory_mb", "serving_memory_mb")
-    return table(
+    return markdown(
         head,
         [
             [
@@ -106,7 +101,7 @@ def search_table(records):
     head = [
         "references", "CPU ms per query", "all compared", "recall@3", "AUROC", "500 calibrated", "all compared",
     ]  # fmt: skip
-    return table(
+    return markdown(
         head,
         [
             [
@@ -135,7 +130,7 @@ def cost_table(records):
     rows = [
         [f"10^{power}", *(short(10**power * costs[count] / 3.6e6) for count in sorted(costs))] for power in range(6, 10)
     ]
-    return table(head, rows)
+    return markdown(head, rows)
 
 
 def axes_of(pyplot_axes, title, xlabel, ylabel):

@@ -1,3 +1,9 @@
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -68,6 +74,27 @@ def make_graphs():
 
 
 @pytest.fixture(scope="session")
+def reordered():
+    """A function that gives the same graphs with the nodes of each in another order."""
+
+    def reorder(graphs, seed):
+        random = np.random.default_rng(seed)
+        order = np.concatenate([random.permutation(np.arange(a, b)) for a, b in pairwise(graphs.node_offsets)])
+        place = np.argsort(order)
+        edges = graphs.edge_list()
+        return canonical_graph_set(
+            graphs.sizes, place[edges.sources], place[edges.targets], ids=graphs.ids,
+            node_labels=None if graphs.node_labels is None else graphs.node_labels[order],
+            attributes=None if graphs.attributes is None else graphs.attributes[order],
+            attribute_names=graphs.attribute_names,
+            edge_labels=edges.labels, edge_attributes=edges.attributes,
+            edge_attribute_names=graphs.edge_attribute_names, directed=graphs.directed,
+        )  # fmt: skip
+
+    return reorder
+
+
+@pytest.fixture(scope="session")
 def molecules():
     """Well-known molecules with rings, ions and a salt, read from SMILES."""
     return read_graphs(
@@ -97,3 +124,29 @@ def flows():
         )  # fmt: skip
 
     return make
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """A context that answers on loopback with a real HTTP server, and gives its address."""
+    import httpx
+    import uvicorn
+
+    @contextmanager
+    def context(application):
+        listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        for _ in range(600):
+            if server.started:
+                break
+            time.sleep(0.05)
+        assert httpx.get(f"{address}/healthz").text == "ok"
+        yield address
+        server.should_exit = True
+        thread.join(30)
+        listener.close()
+
+    return context

@@ -40,8 +40,7 @@ def grakel() -> ModuleType:
 def grakel_input(graphs: GraphSet) -> list[list[object]]:
     result: list[list[object]] = []
     for one in graphs:
-        ends = np.repeat(np.arange(one.node_count), np.diff(one.neighbour_offsets))
-        edges = {(int(a), int(b)): 1.0 for a, b in zip(ends, one.neighbours, strict=True)}
+        edges = {(int(a), int(b)): 1.0 for a, b in zip(one.end_nodes, one.neighbours, strict=True)}
         assert one.node_labels is not None
         result.append([edges, {i: int(label) for i, label in enumerate(one.node_labels)}])
     return result

@@ -85,7 +85,7 @@ def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path, method: s
         selection_jobs(Plan(data, ["MUTAG"], [method], Splits(), SourceEncoders(tmp_path)))
 
 
-def test_the_untrained_preset_keeps_the_initial_weights(data: Any) -> None:
+def test_the_untrained_preset_keeps_the_initial_weights() -> None:
     """Its scores are those of the paper preset before the first epoch, and its fingerprint is of no training."""
     cell = {"dataset": "MUTAG", "seed": 3}
     untrained = single.built("glass-paper-untrained", cell)

@@ -55,7 +55,7 @@ def test_a_split_is_sound_and_within_its_limits(seed: int, run: int, direction: 
     np.testing.assert_array_equal(parts.test, again.test)
 
 
-def test_cells_and_averages(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_and_averages(data: Any, tmp_path: Path) -> None:
     jobs = suite_jobs(Plan(data, ["MUTAG", "OHSU"], ["size-knn", "bag-knn"], Splits(seeds=(0, 1))))
     assert [(job.method, job.datasets, len(job.cells)) for job in jobs] == [
         ("size-knn", ("MUTAG",), 4), ("bag-knn", ("MUTAG",), 4), ("size-knn", ("OHSU",), 4), ("bag-knn", ("OHSU",), 4),

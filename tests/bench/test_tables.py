@@ -15,10 +15,12 @@ from graphglass.bench.datasets import TWELVE
 from graphglass.bench.figures import draw
 from graphglass.bench.group_tables import summary_table
 from graphglass.bench.records import Purpose, Results
-from graphglass.bench.table_model import BEGIN, END, Row, Table, Value, insert
+from graphglass.bench.table_model import Row, Table, Value, insert
 from graphglass.bench.tables import tables
 from graphglass.bench.transfer import DISJOINT
 from graphglass.errors import BenchError
+
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
 def write(folder: Path, purpose: Purpose, method: str, cell: dict[str, Any], auroc: float, **extra: Any) -> None:
@@ -265,7 +267,7 @@ def test_methods_and_encoders_are_not_pooled(tmp_path: Path) -> None:
         assert 70.0 not in means
 
 
-def test_an_empty_direction_leaves_the_summary_and_two_of_a_kind_are_refused(results: Path, tmp_path: Path) -> None:
+def test_an_empty_direction_leaves_the_summary_and_two_of_a_kind_are_refused(results: Path) -> None:
     before = summary_table(results).render()
     Results.create(results / "empty", Purpose("single", "minority", True))
     assert summary_table(results).render() == before

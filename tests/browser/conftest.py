@@ -1,11 +1,6 @@
 import shutil
-import socket
-import threading
-import time
-from contextlib import contextmanager
 
 import pytest
-import uvicorn
 
 from graphglass import GLASS, read_graphs
 from graphglass.serve.app import create_app
@@ -31,42 +26,31 @@ def molecules(tmp_path_factory):
     return path
 
 
-@contextmanager
-def _serving(path, token=None):
-    application = create_app(Service(path), token=token, hosts=LOOPBACK_NAMES)
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(30)
-    listener.close()
+def application(path, token=None):
+    return create_app(Service(path), token=token, hosts=LOOPBACK_NAMES)
 
 
 @pytest.fixture
-def inspector(molecules, tmp_path):
+def inspector(molecules, tmp_path, serving):
     """The page's address, on a copy of the model that a test may change."""
     shutil.copytree(molecules, tmp_path / "model")
-    with _serving(tmp_path / "model") as address:
-        yield address
+    with serving(application(tmp_path / "model")) as address:
+        yield f"{address}/"
 
 
 @pytest.fixture
-def any_domain(molecules, tmp_path):
+def any_domain(molecules, tmp_path, serving):
     """A page that ranks by structure alone, so that graphs of every format fit."""
     GLASS.load(molecules).for_any_domain().save(tmp_path / "model")
-    with _serving(tmp_path / "model") as address:
-        yield address
+    with serving(application(tmp_path / "model")) as address:
+        yield f"{address}/"
 
 
 @pytest.fixture
-def guarded(molecules):
+def guarded(molecules, serving):
     """A page whose service asks for a token."""
-    with _serving(molecules, token="a-token-of-this-test") as address:
-        yield address
+    with serving(application(molecules, token="a-token-of-this-test")) as address:
+        yield f"{address}/"
 
 
 @pytest.fixture(scope="module")

@@ -125,16 +125,8 @@ def test_an_input_is_not_replaced_by_the_result(place, tmp_path, command):
         fails(f"{output} is an input", command, *model, path, "-o", output)
     if model:
         shutil.copy(path, tmp_path / "page.html")
-        fails(
-            "page.html is an input",
-            command,
-            *model,
-            path,
-            "--references",
-            tmp_path / "page.html",
-            "--report",
-            tmp_path / "page.html",
-        )
+        page = tmp_path / "page.html"
+        fails("page.html is an input", command, *model, path, "--references", page, "--report", page)
     assert path.read_bytes() == before
 
 

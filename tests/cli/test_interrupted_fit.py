@@ -20,20 +20,8 @@ def fingerprint(model):
 
 def test_resume_continues_to_the_same_bits(tmp_path, normals):
     write_json_lines(normals[:12], tmp_path / "normals.jsonl")
-    command = [
-        sys.executable,
-        "-m",
-        "graphglass.cli",
-        "fit",
-        str(tmp_path / "normals.jsonl"),
-        "--preset",
-        "paper",
-        "--encoder",
-        "numeric",
-        "--epochs",
-        "300",
-        "-o",
-    ]
+    settings = "--preset paper --encoder numeric --epochs 300 -o".split()
+    command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), *settings]
     # The first run is cut as soon as its first checkpoint is on disk.
     # A shell's background jobs ignore Ctrl-C, and children inherit that; the tests may run in one.
     process = subprocess.Popen(

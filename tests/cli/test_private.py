@@ -166,38 +166,11 @@ def test_other_files_are_named_for_what_they_are(glass, tmp_path):
 def test_release_ids_and_overspending(glass, tmp_path):
     ledger = tmp_path / "l.db"
     glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 2)
-    command = (
-        "release",
-        "r",
-        "--model",
-        "m",
-        "--ledger",
-        ledger,
-        "--dataset",
-        "d",
-        "--epsilon",
-        2,
-        "--release-id",
-        "one",
-    )
-    glass(*command, "-o", tmp_path / "first")
-    glass(*command, "-o", tmp_path / "again")
+    command = ("release", "r", "--model", "m", "--ledger", ledger, "--dataset", "d")
+    glass(*command, "--epsilon", 2, "--release-id", "one", "-o", tmp_path / "first")
+    glass(*command, "--epsilon", 2, "--release-id", "one", "-o", tmp_path / "again")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()
-    more = glass(
-        "release",
-        "r",
-        "--model",
-        "m",
-        "--ledger",
-        ledger,
-        "--dataset",
-        "d",
-        "--epsilon",
-        1,
-        "-o",
-        tmp_path / "s",
-        code=1,
-    )
+    more = glass(*command, "--epsilon", 1, "-o", tmp_path / "s", code=1)
     assert isinstance(more.exception, BudgetError)
     assert not (tmp_path / "s").exists()
 

@@ -188,7 +188,7 @@ def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag
         fit_parts(client, GLASS(), [rejected], complain=told.append)
 
 
-def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, place, rejected, tmp_path):
+def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, tmp_path):
     # What the workers do with it is tested above; a cluster per command would take most of a minute.
     @contextmanager
     def nowhere(cluster, workers):
@@ -243,7 +243,7 @@ def test_scores_are_a_lazy_frame(client, place, mutag):
     assert np.allclose(computed.score, GLASS.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
 
 
-def test_a_model_replaced_meanwhile_is_not_used(place, mutag, normals, tmp_path):
+def test_a_model_replaced_meanwhile_is_not_used(mutag, normals, tmp_path):
     GLASS().fit(normals[:20]).save(tmp_path / "model")
     digest = artifact_digest(tmp_path / "model")
     GLASS().fit(normals[20:]).save(tmp_path / "model")
@@ -280,7 +280,7 @@ def test_an_unreachable_scheduler_is_a_clear_error(monkeypatch):
         pass
 
 
-def test_other_versions_are_refused(client, monkeypatch):
+def test_other_versions_are_refused(monkeypatch):
     from graphglass.cluster import connection as module
 
     monkeypatch.setattr(module, "installed", lambda: dict.fromkeys(module.PACKAGES, "0"))

@@ -40,7 +40,7 @@ def test_cross_validation_over_a_set_and_over_a_list(mutag):
     assert np.allclose(signed, of_set)
 
 
-def test_queries_that_are_references_are_named(fitted, normals, queries):
+def test_queries_that_are_references_are_named(fitted, normals):
     table = fitted.score_table(normals)
     assert table.notice.startswith(f"Queries that equal a reference: {len(normals)} of {len(normals)}. ")
     assert "`glass references MODEL list`" in table.notice
@@ -63,7 +63,7 @@ def test_notebooks_show_detectors_and_explanations(fitted, queries):
     assert f"p-value {told.p_value:.4f}" in told._repr_html_()
 
 
-def test_pictures_show_every_graph(fitted, normals, queries):
+def test_pictures_show_every_graph(fitted, queries):
     axes = fitted.plot_map(queries)
     points = sum(len(collection.get_offsets()) for collection in axes.collections)
     assert points == len(fitted.references_) + len(queries)

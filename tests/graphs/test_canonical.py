@@ -51,7 +51,7 @@ def test_every_edge_end_carries_the_label_its_pair_was_first_listed_with(nodes: 
     first = {}
     for label, one in enumerate(listed):
         first.setdefault(frozenset(one), label)
-    rows = np.repeat(np.arange(nodes), np.diff(graphs.neighbour_offsets)).tolist()
+    rows = graphs.end_nodes.tolist()
     assert graphs.edge_labels is not None
     wanted = [first[frozenset(end)] for end in zip(rows, graphs.neighbours.tolist(), strict=True)]
     assert graphs.edge_labels.tolist() == wanted

@@ -152,7 +152,7 @@ def test_features_and_model_must_fit(model, molecules, ledger):
     assert ledger.budget("clinic").releases == 0
 
 
-def test_directed_graphs_with_amounts_are_released_and_what_is_unread_is_named(flows, ledger, tmp_path):
+def test_directed_graphs_with_amounts_are_released_and_what_is_unread_is_named(flows, ledger):
     summary = release(flows(), ledger=ledger, dataset="clinic", epsilon=4.0)
     queries, larger = flows(seed=1), flows(seed=1, amount=1e6)
     np.testing.assert_array_equal(summary.scores(queries), summary.scores(larger))

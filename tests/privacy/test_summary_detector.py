@@ -22,7 +22,7 @@ def summary(model, normals, tmp_path_factory):
     return release(normals, model=model, ledger=ledger, dataset="site", epsilon=8)
 
 
-def test_scores_come_from_the_summary_alone(model, summary, normals, tmp_path):
+def test_scores_come_from_the_summary_alone(model, summary, normals):
     detector = SummaryDetector.of(summary, model)
     scores = detector.decision_function(normals)
     assert np.allclose(scores, summary.scores(model.channel_embeddings(normals)))

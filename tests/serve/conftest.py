@@ -1,15 +1,10 @@
 import shutil
-import socket
-import threading
-import time
-from contextlib import contextmanager
 
-import httpx
 import pytest
-import uvicorn
 from fastapi.testclient import TestClient
 
 from graphglass import GLASS
+from graphglass.privacy.release.ledger import Ledger
 from graphglass.serve.app import create_app
 from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service
@@ -36,6 +31,14 @@ def own_model(tmp_path, model):
     return tmp_path / "model"
 
 
+@pytest.fixture
+def ledger(tmp_path):
+    """A ledger with a budget for the dataset `site`."""
+    book = Ledger.create(tmp_path / "ledger.db")
+    book.grant("site", epsilon=8, delta=1e-5)
+    return book
+
+
 @pytest.fixture(scope="session")
 def service(model):
     return Service(model)
@@ -57,27 +60,3 @@ def ring():
         return body if name is None else {**body, "id": name}
 
     return record
-
-
-@pytest.fixture(scope="session")
-def serving():
-    """A context that answers on loopback with a real HTTP server, and gives its address."""
-
-    @contextmanager
-    def context(application):
-        listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        server = uvicorn.Server(uvicorn.Config(application, log_level="warning", ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        for _ in range(600):
-            if server.started:
-                break
-            time.sleep(0.05)
-        assert httpx.get(f"{address}/healthz").text == "ok"
-        yield address
-        server.should_exit = True
-        thread.join(30)
-        listener.close()
-
-    return context

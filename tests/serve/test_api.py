@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 
 from graphglass import GLASS, read_graphs
 from graphglass.graphs.readers.json_lines import json_records
+from graphglass.privacy.release.publish import release
 from graphglass.serve.app import create_app
 from graphglass.serve.service import Service
 
@@ -273,19 +274,13 @@ def test_openapi_and_docs_need_no_network(client):
     assert "http" not in page.replace("http-equiv", "")
 
 
-def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, ring, limits):
-    from graphglass.privacy.release.ledger import Ledger
-    from graphglass.privacy.release.publish import release
-
-    model = tmp_path / "paper"
-    GLASS("paper", epochs=1).fit(normals.structure_only()).save(model)
-    ledger = Ledger.create(tmp_path / "ledger.db")
-    ledger.grant("site", epsilon=4, delta=1e-5)
+def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, ring, limits, ledger):
+    model = GLASS("paper", encoder="numeric", epochs=1).fit(normals.structure_only())
+    model.save(tmp_path / "model")
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
-    GLASS("paper", encoder="numeric", epochs=1).fit(GLASS.load(model).references_.graphs).save(tmp_path / "trained")
-    model = tmp_path / "trained"
-    release(private, model=GLASS.load(model), ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
-    with TestClient(create_app(Service(model, summary=tmp_path / "summary"), limits=limits)) as client:
+    release(private, model=model, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
+    service = Service(tmp_path / "model", summary=tmp_path / "summary")
+    with TestClient(create_app(service, limits=limits)) as client:
         row = client.post("/v1/score", json={"graphs": [ring(6)]}).json()["results"][0]
         assert row["p_value"] is None
         assert np.isfinite(row["score"])
@@ -300,15 +295,11 @@ def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, rin
 
 
 @pytest.mark.parametrize(("labels", "attributes"), [(None, 0), ((3, 8), 2)])
-def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, monkeypatch, labels, attributes):
-    from graphglass.privacy.release.ledger import Ledger
-    from graphglass.privacy.release.publish import release
+def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, monkeypatch, ledger, labels, attributes):
     from graphglass.privacy.summary_detector import SummaryDetector
 
     public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
     model = GLASS("paper", encoder="numeric", epochs=1).fit(public)
-    ledger = Ledger.create(tmp_path / "ledger.db")
-    ledger.grant("site", epsilon=4, delta=1e-5)
     private = private[private.sizes > 3]  # a single node is the same graph everywhere
     summary = release(private, model=model, ledger=ledger, dataset="site", epsilon=4)
     SummaryDetector.of(summary, model).save(tmp_path / "released")
@@ -337,13 +328,8 @@ def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals
     assert "1 graph against 40 normal references" in report_page(large, normals[:1].structure_only())
 
 
-def test_a_summary_of_sketches_is_served_alone(tmp_path, ring, limits):
+def test_a_summary_of_sketches_is_served_alone(tmp_path, ring, limits, ledger):
     """No model, no references, no encoder: one file."""
-    from graphglass.privacy.release.ledger import Ledger
-    from graphglass.privacy.release.publish import release
-
-    ledger = Ledger.create(tmp_path / "ledger.db")
-    ledger.grant("site", epsilon=4, delta=1e-5)
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
     summary = release(private, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
     service = Service(tmp_path / "summary")

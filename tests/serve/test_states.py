@@ -8,10 +8,11 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from graphglass import GLASS
+from graphglass import GLASS, read_graphs
 from graphglass.detector import saved_form
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.errors import ModelConflictError
+from graphglass.privacy.release.publish import release
 from graphglass.serve import current_service
 from graphglass.serve.answers import answer_apart
 from graphglass.serve.app import create_app
@@ -114,16 +115,10 @@ def test_a_large_request_that_meets_a_change_is_answered_by_the_new_state(own_mo
         assert answer["model"] == client.get("/v1/model").json()["fingerprint"] == asked[1] != asked[0]
 
 
-def test_another_summary_of_the_same_encoders_is_another_model(tmp_path, ring):
-    from graphglass import read_graphs
-    from graphglass.privacy.release.ledger import Ledger
-    from graphglass.privacy.release.publish import release
-
+def test_another_summary_of_the_same_encoders_is_another_model(tmp_path, ring, ledger):
     public = read_graphs([ring(size) for size in range(5, 20)])
     model = GLASS("paper", encoder="numeric", epochs=1).fit(public)
     model.save(tmp_path / "model")
-    ledger = Ledger.create(tmp_path / "ledger.db")
-    ledger.grant("site", epsilon=8, delta=1e-5)
     for name, sizes in (("one", range(20, 40)), ("two", range(30, 50))):
         private = read_graphs([ring(size, f"secret-{size}") for size in sizes])
         release(private, model=model, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / name)

@@ -181,14 +181,11 @@ def test_the_end_of_an_overlong_line_is_no_record_of_its_own(tmp_path):
         assert [(line.number, line.content) for line in lines] == [(1, b"x" * 10), (2, b"next\n")]
 
 
-def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag):
-    from graphglass.privacy.release.ledger import Ledger
+def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag, ledger):
     from graphglass.privacy.release.publish import release
     from graphglass.privacy.summary_detector import SummaryDetector
 
     encoder = GLASS("paper", encoder="numeric", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
-    ledger = Ledger.create(tmp_path / "ledger.db")
-    ledger.grant("site", epsilon=8, delta=1e-5)
     summary = release(mutag[60:100], model=encoder, ledger=ledger, dataset="site", epsilon=8)
     SummaryDetector.of(summary, encoder).save(tmp_path / "model")
     links = [{"source": 0, "target": 1}]

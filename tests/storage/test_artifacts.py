@@ -21,6 +21,13 @@ def save(path, value=1.0):
     return save_artifact(path, "model", tensors={"weights": {"w": np.full(3, value)}}, documents={"config": {"k": 5}})
 
 
+def claim(folder, **changes):
+    """Change what the manifest says about the weights."""
+    body = json.loads((folder / MANIFEST).read_text())
+    body["files"]["weights"].update(changes)
+    (folder / MANIFEST).write_text(json.dumps(body))
+
+
 def test_round_trip(tmp_path):
     save(tmp_path / "m")
     loaded = load_artifact(tmp_path / "m", "model")
@@ -56,9 +63,7 @@ def test_unknown_version_and_other_kind(tmp_path):
 
 def test_manifest_cannot_point_outside(tmp_path):
     save(tmp_path / "m")
-    body = json.loads((tmp_path / "m" / MANIFEST).read_text())
-    body["files"]["weights"]["file"] = "../secret.safetensors"
-    (tmp_path / "m" / MANIFEST).write_text(json.dumps(body))
+    claim(tmp_path / "m", file="../secret.safetensors")
     with pytest.raises(ArtifactError, match="outside the directory"):
         load_artifact(tmp_path / "m", "model")
 
@@ -234,18 +239,14 @@ def test_a_resealed_document_that_is_no_json_is_refused(tmp_path, text):
 @pytest.mark.parametrize("size", ["1", -1, None, 1.5])
 def test_a_manifest_with_impossible_sizes_is_refused(tmp_path, size):
     save(tmp_path / "m")
-    body = json.loads((tmp_path / "m" / MANIFEST).read_text())
-    body["files"]["weights"]["bytes"] = size
-    (tmp_path / "m" / MANIFEST).write_text(json.dumps(body))
+    claim(tmp_path / "m", bytes=size)
     with pytest.raises(ArtifactError, match="not a readable manifest"):
         load_artifact(tmp_path / "m", "model")
 
 
 def test_a_size_that_a_manifest_claims_is_not_reserved(tmp_path):
     save(tmp_path / "m")
-    body = json.loads((tmp_path / "m" / MANIFEST).read_text())
-    body["files"]["weights"]["bytes"] = 2**60
-    (tmp_path / "m" / MANIFEST).write_text(json.dumps(body))
+    claim(tmp_path / "m", bytes=2**60)
     with pytest.raises(ArtifactError, match="not what was saved"):
         load_artifact(tmp_path / "m", "model")
 

@@ -54,16 +54,16 @@ def named(name: str) -> nx.Graph:
     return makers[name]()
 
 
-@pytest.fixture(name="build")
+@pytest.fixture(scope="session", name="build")
 def _build():
     return build
 
 
-@pytest.fixture(name="eigenvalues")
+@pytest.fixture(scope="session", name="eigenvalues")
 def _eigenvalues():
     return eigenvalues
 
 
-@pytest.fixture(name="named")
+@pytest.fixture(scope="session", name="named")
 def _named():
     return named

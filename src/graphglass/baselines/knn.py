@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from graphglass.baselines.histograms import Histograms, refuse_other_labels, subtree_histograms
 from graphglass.channels.nearest_references import smallest_mean
+from graphglass.channels.tables.composition import columns_of, count_table
 from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs import GraphSet
 from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
@@ -102,12 +103,9 @@ class StructureKNN(_Tabular):
         refuse_other_labels(self, len(self._labels) > 0, graphs)
         if graphs.node_labels is None:
             return np.zeros((len(graphs), 0))
-        places = np.searchsorted(self._labels, graphs.node_labels)
-        inside = np.minimum(places, len(self._labels) - 1)
-        places = np.where(self._labels[inside] == graphs.node_labels, inside, len(self._labels))
-        width = len(self._labels) + 1
-        counts = np.bincount(graphs.node_graph * width + places, minlength=len(graphs) * width)
-        return counts.reshape(len(graphs), width) / graphs.sizes[:, None]
+        columns = columns_of(graphs.node_labels, self._labels)
+        counts = count_table(graphs.node_graph, columns, len(self._labels) + 1, len(graphs))
+        return counts / graphs.sizes[:, None]
 
 
 class BagKNN(StructureKNN):
@@ -121,8 +119,7 @@ class BagKNN(StructureKNN):
     def _features(self, graphs: GraphSet) -> NDArray[np.float64]:
         sizes = np.log1p(np.column_stack([graphs.sizes, graphs.edge_counts]).astype(np.float64))
         degrees = np.minimum(np.diff(graphs.neighbour_offsets), _DEGREES)
-        counts = np.bincount(graphs.node_graph * (_DEGREES + 1) + degrees, minlength=len(graphs) * (_DEGREES + 1))
-        shares = counts.reshape(len(graphs), -1) / graphs.sizes[:, None]
+        shares = count_table(graphs.node_graph, degrees, _DEGREES + 1, len(graphs)) / graphs.sizes[:, None]
         parts = [sizes, shares, self._label_shares(graphs)]
         if graphs.attributes is not None and graphs.attributes.shape[1]:
             values, starts = graphs.attributes.astype(np.float64), graphs.node_offsets[:-1]

@@ -24,17 +24,17 @@ def per_graph_mean(values: Tensor, batch: GraphBatch) -> Tensor:
     return pool(values[:, None], batch, "mean")[:, 0]
 
 
-def mlp(*widths: int, bias: bool = True) -> nn.Sequential:
+def mlp(*widths: int) -> nn.Sequential:
     """Linear layers with ReLU between them."""
     parts: list[nn.Module] = []
     for i, (one, two) in enumerate(pairwise(widths)):
-        parts += [nn.ReLU()] * (i > 0) + [nn.Linear(one, two, bias=bias)]
+        parts += [nn.ReLU()] * (i > 0) + [nn.Linear(one, two)]
     return nn.Sequential(*parts)
 
 
-def readout(layers: list[Tensor], batch: GraphBatch, how: Literal["sum", "mean", "max"] = "sum") -> Tensor:
+def readout(layers: list[Tensor], batch: GraphBatch) -> Tensor:
     """Jumping knowledge: the pooled embeddings of all layers side by side, (graphs, layers * hidden)."""
-    return pool(torch.cat(layers, dim=1), batch, how)
+    return pool(torch.cat(layers, dim=1), batch)
 
 
 class GCN(nn.Module):

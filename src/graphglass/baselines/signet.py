@@ -63,9 +63,9 @@ def relative_importance(logits: Tensor, batch: GraphBatch) -> Tensor:
     return (logits - pool(logits[:, None], batch, "max")[batch.graph_of, 0]).exp()
 
 
-def bottleneck_factors(importance: Tensor, strength: float = 20.0) -> Tensor:
-    """What scales the features: from 1 - 1/(2 strength) for importance 0 to 1 + 1/(2 strength) for importance 1."""
-    return 1 + (2 * importance - 1) / (2 * strength)
+def bottleneck_factors(importance: Tensor) -> Tensor:
+    """What scales the features: from 1 - 1/40 for importance 0 to 1 + 1/40 for importance 1."""
+    return 1 + (2 * importance - 1) / 40.0
 
 
 class SIGNETNetwork(Network):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from graphglass.errors import BenchError
 from graphglass.storage.atomic import write_whole
 
 FORMATS = ("md", "csv", "tex")
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
 @dataclass(frozen=True)
@@ -88,14 +87,11 @@ class Table:
             yield line([emphasis % row.name if row.quoted else row.name, *cells])
 
     def _markdown(self) -> str:
-        def line(cells: Sequence[str]) -> str:
-            return "| " + " | ".join(cells) + " |"
-
         def heading(name: str) -> str:
-            return line([f"***{name}***", *[""] * (len(self.head) - 1)])
+            return _markdown_line([f"***{name}***", *[""] * (len(self.head) - 1)])
 
-        lines = [f"### {self.title}", "", line(self.head), line(["---"] + ["---:"] * (len(self.head) - 1))]
-        lines += self._lines(line, heading, "*%s*", "**%s**", "±")
+        lines = [f"### {self.title}", "", *markdown(self.head, [])]
+        lines += self._lines(_markdown_line, heading, "*%s*", "**%s**", "±")
         return "\n".join([*lines, "", *(f"{note}\n" for note in self.notes)]).rstrip() + "\n"
 
     def _csv(self) -> str:
@@ -134,10 +130,20 @@ def _escaped(text: str) -> str:
     return text.replace("–", "--").replace("→", r"$\to$")
 
 
-def insert(text: str, page: str | Path) -> None:
-    """Put `text` between the result marks of a page, in place of what is there."""
-    before, after = _around(Path(page).read_text(encoding="utf-8"), BEGIN, END, page)
-    write_whole(Path(page), f"{before}{BEGIN}\n{text.rstrip()}\n{END}{after}".encode())
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "---:") -> list[str]:
+    """The lines of a Markdown table; `align` stands under every column but the first."""
+    return [_markdown_line(cells) for cells in (head, ["---", *[align] * (len(head) - 1)], *rows)]
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def insert(text: str, page: str | Path, name: str = "results") -> None:
+    """Put `text` between the marks ``<!-- name:begin -->`` and ``<!-- name:end -->`` of a page."""
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, after = _around(Path(page).read_text(encoding="utf-8"), begin, end, page)
+    write_whole(Path(page), f"{before}{begin}\n{text.rstrip()}\n{end}{after}".encode())
 
 
 def filled(page: str | Path, parts: Mapping[str, str]) -> str:

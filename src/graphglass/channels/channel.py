@@ -155,10 +155,6 @@ class Channel(ABC):
 
         return nearest_means(metric, len(rows), self.k, self.units)
 
-    def to_each_reference(self, rows: Rows) -> NDArray[np.float64]:
-        """Distance of every row to every reference in the units of :meth:`distances`, (rows, references)."""
-        return self.compare(rows, self.references) / self.units
-
     def saved(self) -> State:
         """Everything `fit` learned; a channel without data saves nothing."""
         return {"left_out": self.left_out, "units": self.units, **self.state()} if self.has_data else {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,13 +50,6 @@ class ProfiledGraphs:
     def structure_only(self) -> ProfiledGraphs:
         """The same graphs without node labels, attributes and edge labels; codes stay."""
         return replace(self, graphs=self.graphs.structure_only())
-
-    @cached_property
-    def structure_table(self) -> NDArray[np.float64]:
-        """The structural columns of every graph, which two channels share."""
-        from graphglass.channels.tables.feature_maps import structure_table
-
-        return structure_table(self.profile)
 
 
 def measure_graphs(graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:

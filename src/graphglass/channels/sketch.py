@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from graphglass.channels.patterns.pattern_channel import LEVELS, neighbourhood_keys
-from graphglass.channels.patterns.starts import LabelStart, Names, ShapeStart, Start
+from graphglass.channels.patterns.starts import LabelStart, ShapeStart, Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import GraphSet
@@ -92,7 +92,7 @@ def sketch(
     rows = np.empty((len(graphs), dimension), dtype)
     starts: dict[str, Start] = {"labels": LabelStart(), "shape": ShapeStart()}
     for column, (block, start) in enumerate(starts.items()):
-        keys = np.stack(neighbourhood_keys(graphs, *_names(start, profiled))).view(np.uint64)
+        keys = np.stack(neighbourhood_keys(graphs, *start.names(profiled))).view(np.uint64)
         seeds, levels = _hash_functions(block, groups, sharpness)
         elements = _copies(graphs.node_offsets, keys)
         _min_hash_signs(graphs.node_offsets, elements, seeds, levels, _length(block, 2 * groups), rows, 2 * column)
@@ -102,12 +102,6 @@ def sketch(
         frequencies = _turns(block, values.shape[1], groups)
         _fourier_pairs(values, frequencies, cosines, _length(block, groups), rows, 4 + 2 * column)
     return rows
-
-
-def _names(start: Start, profiled: ProfiledGraphs) -> Names:
-    names = start.names(profiled)
-    assert names is not None  # labels fall back to degrees, and every graph has a shape
-    return names
 
 
 def block_columns(dimension: int) -> dict[str, NDArray[np.int64]]:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from graphglass.channels.tables.edge_values import listed_edges, signed_log
 from graphglass.detector.graph_fields import FieldDeviation
-from graphglass.graphs.graph_set import COUNT, EdgeList, GraphSet
+from graphglass.graphs.graph_set import EdgeList, GraphSet
+from graphglass.graphs.joining import counted_names
 
 RANGE = (0.5, 99.5)  # percentiles of the references' edges between which a value is usual
 
@@ -22,8 +23,7 @@ def edge_deviations(query: GraphSet, references: GraphSet) -> Iterator[FieldDevi
     own, known = listed_edges(query), listed_edges(references)
     if own is None or known is None or not len(own.sources) or not len(known.sources):
         return
-    names = (*(name for name in references.edge_attribute_names if name != COUNT), COUNT)
-    for place, name in enumerate(names):
+    for place, name in enumerate(counted_names(references)):
         row = _farthest(query, own, name, _column(own, place), _column(known, place))
         if row is not None:
             yield row

@@ -196,12 +196,18 @@ def _resemblance(known: tuple[Neighbour, ...], normal: tuple[Neighbour, ...]) ->
         yield f"Resembles known anomaly {known[0].id} ({family} {value:.2f})."
 
 
-def family_shares(contributions: Mapping[str, float]) -> dict[str, float]:
-    """Percent of the positive contributions by family, largest first."""
+def family_sums(contributions: Mapping[str, float]) -> dict[str, float]:
+    """Contributions of channels added up by family."""
     families: dict[str, float] = {}
     for name, value in contributions.items():
         family = name.partition(":")[0]
         families[family] = families.get(family, 0.0) + value
+    return families
+
+
+def family_shares(contributions: Mapping[str, float]) -> dict[str, float]:
+    """Percent of the positive contributions by family, largest first."""
+    families = family_sums(contributions)
     raised = sum(value for value in families.values() if value > 0)
     shares = {name: 100 * max(value, 0.0) / raised if raised else 0.0 for name, value in families.items()}
     return dict(sorted(shares.items(), key=lambda item: -item[1]))

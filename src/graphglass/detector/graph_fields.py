@@ -184,7 +184,7 @@ def _carried(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
 
 def _node_labels(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
     own, known = _given(query.node_labels), _given(references.node_labels)
-    owner = np.repeat(np.arange(len(references)), references.sizes)
+    owner = references.node_graph
     kinds, place = np.unique(known, return_inverse=True)
     holders = np.bincount(np.unique(owner * len(kinds) + place) % len(kinds), minlength=len(kinds))
     # A missing label is unusual only where nearly every reference has it.

@@ -86,7 +86,7 @@ class KnownAnomalies:
         """Learn from fitted channels and the references they left out; also the scores of those references."""
         rows = {channel.name: channel.encode(known) for channel in channels}
         normal = {channel.name: channel.encode(references) if large else channel.references for channel in channels}
-        near = {c.name: nearest_known(c, normal[c.name], rows[c.name]) for c in channels}
+        near = {c.name: c.compare(normal[c.name], rows[c.name]).min(axis=1) for c in channels}
         scales = {name: float(values.std()) for name, values in near.items()}
         nearness = Fusion(
             fusion.weights,
@@ -204,11 +204,6 @@ class KnownAnomalies:
         teachers = {channel.name: channel.encode(references[taught]) for channel in channels} if large else {}
         learned = taught, arrays["coefficients"], arrays["units"]
         return cls(known, rows, nearness, weights, widths, *learned, large, teachers)
-
-
-def nearest_known(channel: Channel, rows: Rows, known: Rows) -> NDArray[np.float64]:
-    """Plain distance of every row to the nearest known anomaly."""
-    return channel.compare(rows, known).min(axis=1)
 
 
 def _distances(

@@ -204,7 +204,7 @@ class ReferenceScorer:
     def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distances in units of a channel to some references; to all at once where that is how scores are made."""
         if self.large is None:
-            return channel.to_each_reference(rows)[:, places]
+            return (channel.compare(rows, channel.references) / channel.units)[:, places]
         each = np.broadcast_to(places, (len(rows), len(places)))
         return channel.compare_each(rows, channel.references, each) / channel.units[places]
 

@@ -27,15 +27,8 @@ _DEEP = 16  # rounds of refinement, enough to see across most molecules
 
 
 def graph_set(graphs: Any) -> GraphSet:
-    """The graphs as a set. Of objects in memory none may be left out: their scores are matched by place.
-
-    A list of sets is their union: scikit-learn selects graphs of a set one by one.
-    """
-    if isinstance(graphs, list) and graphs and all(isinstance(part, GraphSet) for part in graphs):
-        return concatenate(graphs)
-    return (
-        graphs if isinstance(graphs, GraphSet) else read_graphs(graphs, strict=not isinstance(graphs, str | PathLike))
-    )
+    """The graphs as a set. Of objects in memory none may be left out: their scores are matched by place."""
+    return read_graphs(graphs, strict=not isinstance(graphs, str | PathLike))
 
 
 def refuse_too_few(normals: int) -> None:

@@ -70,17 +70,14 @@ class Embedder:
     def embed(self, graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
         """Structure and codes of every graph."""
         structure = profile(graphs, progress=progress)
-        return self.embed_profiled(graphs, structure, self.anchors(structure, progress=progress))
+        anchors = text_anchors(self.text, structure, self.context, progress=progress)
+        return self.embed_profiled(graphs, structure, anchors)
 
     def embed_profiled(
         self, graphs: GraphSet, structure: StructureProfile, anchors: NDArray[np.float32]
     ) -> ProfiledGraphs:
         """The same, where structure and anchors are known already."""
         return ProfiledGraphs(graphs, structure, self.codes(graphs, structure, anchors))
-
-    def anchors(self, structure: StructureProfile, *, progress: bool = False) -> NDArray[np.float32]:
-        """Text anchors in this embedder's regime, (graphs, dimension)."""
-        return text_anchors(self.text, structure, self.context, progress=progress)
 
     def codes(
         self, graphs: GraphSet, structure: StructureProfile, anchors: NDArray[np.float32]

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.graphs.graph_set import COUNT, GraphSet
-from graphglass.graphs.joining import with_edge_attributes
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.joining import counted_names, with_edge_attributes
 
 Real = TypeVar("Real", np.float32, np.float64)
 
@@ -29,9 +29,9 @@ def edge_numbers(graphs: GraphSet) -> NDArray[np.float64]:
 
     No columns for an undirected set without edge attributes.
     """
-    if graphs.edge_attributes is None and not graphs.directed:
+    names = counted_names(graphs)
+    if not names:
         return np.zeros((len(graphs.neighbours), 0))
-    names = (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
     return np.asarray(with_edge_attributes(graphs, names).edge_attributes)
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from graphglass.errors import GraphError
 from graphglass.graphs.selection import chosen_graphs, offsets, ranges
 
-REMOVED = ("self_loops", "multi_edges", "one_way")
 COUNT = "count"  # the edge attribute that says how many parallel edges became one
 
 # What one row of each column stands for; selecting, joining and checking go by this table.
@@ -80,7 +79,7 @@ class GraphSet:
     code_names : mapping str -> mapping int -> str
         What numbers stand for as labels of nodes (under ``node``) and edges (``edge``), where the format documents it.
     removed : int64 (graphs, 3)
-        Self-loops and repeated edges removed, one-way edges completed, per graph (:data:`REMOVED`).
+        Self-loops and repeated edges removed, one-way edges completed, per graph.
     columns : mapping str -> (graphs,)
         The caller's own columns, such as names or SMILES: bool, int64, float64, or objects (text; None where a value is
         missing). They follow the graphs through selection, joining and writing, and no score depends on them.

@@ -79,7 +79,6 @@ class Verification:
     """How a copy compares with the catalogue; either match is enough."""
 
     name: str
-    path: str
     hash_matches: bool
     counts_match: bool
     found: dict[str, float]
@@ -169,7 +168,7 @@ def verify_dataset(name: str, path: Path) -> Verification:
         "average_edges": graphs.edge_count / len(graphs),
     }
     counts = all(abs(value - getattr(entry, name)) < 0.006 for name, value in found.items())
-    return Verification(entry.name, str(path), path.is_file() and file_digest(path) == entry.sha256, counts, found)
+    return Verification(entry.name, path.is_file() and file_digest(path) == entry.sha256, counts, found)
 
 
 def fetch_dataset(name: str, root: Path, *, site: str = SITE, timeout: float = 30.0) -> Path:

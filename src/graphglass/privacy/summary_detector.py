@@ -119,7 +119,7 @@ class SummaryDetector:
         )  # fmt: skip
 
     def _inputs(self, graphs: Any) -> Any:
-        queries = graphs if isinstance(graphs, GraphSet) else read_graphs(graphs)
+        queries = read_graphs(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
         queries = queries.without_labels()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
+from graphglass.detector.explanation import family_sums
 from graphglass.detector.glass import GLASS
 from graphglass.detector.saved_form import KIND
 from graphglass.errors import InputError, SchemaError, ServeError
@@ -161,13 +162,13 @@ class Service:
         """Ids of the known anomalies."""
         return ids_on_side(self.with_references("The list of anomalies"), anomalous=True)
 
-    def example_references(self, count: int = 4) -> GraphSet:
-        """References from the most usual to the most unusual one, of a size that people can look at."""
+    def example_references(self) -> GraphSet:
+        """Four references from the most usual to the most unusual one, of a size that people can look at."""
         detector = self.with_references("An example")
         graphs = detector.references_.graphs
         small = np.flatnonzero(graphs.sizes <= max(EXAMPLE_NODES, graphs.sizes.min()))
         order = small[np.argsort(detector.decision_scores_[small], kind="stable")]
-        return graphs[order[np.unique(np.linspace(0, len(order) - 1, count).astype(np.int64))]]
+        return graphs[order[np.unique(np.linspace(0, len(order) - 1, 4).astype(np.int64))]]
 
     def references(self) -> list[dict[str, str | float]]:
         """Ids and scores of the references that are kept whole: all, or the sample of an indexed set."""
@@ -226,8 +227,4 @@ def ids_on_side(detector: GLASS, anomalous: bool) -> tuple[str, ...]:
 
 
 def _means_by_family(parts: Mapping[str, NDArray[np.float64]]) -> dict[str, float]:
-    means: dict[str, float] = {}
-    for name, values in parts.items():
-        family = name.partition(":")[0]
-        means[family] = means.get(family, 0.0) + float(values.mean())
-    return means
+    return family_sums({name: float(values.mean()) for name, values in parts.items()})

@@ -150,7 +150,7 @@ def test_slices_stop_at_the_anchor_dimension(normals, structure, anchors):
     assert trained.slices == (8, 12)
 
 
-def test_graphs_of_one_node_train(normals, structure, anchors, make_graphs):
+def test_graphs_of_one_node_train(anchors, make_graphs):
     lone = make_graphs(count=2, largest=1)
     trained = train(lone, profile(lone), anchors[:2], CONFIG)
     assert np.isfinite(encode_graphs(trained, lone, profile(lone))[8]).all()

@@ -33,12 +33,12 @@ class CountChannel(Channel):
     Parameters
     ----------
     name : str
-    spread, locality : float
+    locality : float
         See :class:`~graphglass.channels.channel.Channel`.
     """
 
-    def __init__(self, name: str, spread: float = 10.0, locality: float = 0.5) -> None:
-        super().__init__(name, spread=spread, locality=locality)
+    def __init__(self, name: str, locality: float = 0.5) -> None:
+        super().__init__(name, spread=10.0, locality=locality)
 
     @property
     def bounded(self) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.graphs.selection import offsets as offsets_of
+
 FREQUENT = 8  # patterns that one graph in so many has are stored as a row
 
 
@@ -41,7 +43,7 @@ class Counts:
         owner = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
         order = np.argsort(self.keys, kind="stable")
         keys, sizes = np.unique(self.keys, return_counts=True)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        offsets = offsets_of(sizes)
         graphs, values = owner[order], self.values[order]
         frequent = np.flatnonzero(sizes * FREQUENT > len(self))
         row_of = np.full(len(keys), -1)
@@ -81,7 +83,7 @@ def join_counts(parts: Sequence[Counts]) -> Counts:
         return parts[0]
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     keys, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "values"))
-    return Counts(np.concatenate([[0], np.cumsum(sizes)]), keys, values)
+    return Counts(offsets_of(sizes), keys, values)
 
 
 def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Counts:
@@ -94,7 +96,7 @@ def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Coun
     first[1:] = (sorted_keys[1:] != sorted_keys[:-1]) | (sorted_owner[1:] != sorted_owner[:-1])
     starts = np.flatnonzero(first)
     values = np.diff(np.append(starts, len(keys))).astype(np.float32)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(sorted_owner[starts], minlength=graphs))]).astype(np.int64)
+    offsets = offsets_of(np.bincount(sorted_owner[starts], minlength=graphs))
     return Counts(offsets, sorted_keys[starts], values)
 
 

@@ -25,12 +25,10 @@ class PatternChannel(CountChannel):
     name : str
     start : Start
         The names of nodes and edges at radius 0.
-    spread : float
-        See :class:`~graphglass.channels.channel.Channel`.
     """
 
-    def __init__(self, name: str, start: Start, spread: float = 10.0) -> None:
-        super().__init__(name, spread)
+    def __init__(self, name: str, start: Start) -> None:
+        super().__init__(name)
         self.start = start
 
     def learn(self, references: ProfiledGraphs) -> PatternRows | None:

@@ -44,15 +44,15 @@ class CompositionMap(FeatureMap):
         parts = [
             np.log(graphs.sizes)[:, None],
             np.log1p(graphs.edge_counts)[:, None],
-            _counts(owner, np.minimum(degrees, DEGREES), DEGREES + 1, count),
+            count_table(owner, np.minimum(degrees, DEGREES), DEGREES + 1, count),
         ]
         if graphs.node_labels is not None:
             names, pairs = columns_of(graphs.node_labels, self._nodes), self._label_pairs(graphs)
-            parts.append(_counts(owner, names, len(self._nodes) + 1, count))
-            parts.append(_counts(ends, columns_of(pairs, self._pairs), len(self._pairs) + 1, count) / 2)
+            parts.append(count_table(owner, names, len(self._nodes) + 1, count))
+            parts.append(count_table(ends, columns_of(pairs, self._pairs), len(self._pairs) + 1, count) / 2)
         if graphs.edge_labels is not None:
             names = columns_of(graphs.edge_labels, self._edges)
-            parts.append(_counts(ends, names, len(self._edges) + 1, count) / 2)
+            parts.append(count_table(ends, names, len(self._edges) + 1, count) / 2)
         return np.concatenate([*parts, attribute_summary(graphs)], axis=1)
 
     def room(self, columns: int) -> NDArray[np.float64]:
@@ -69,8 +69,7 @@ class CompositionMap(FeatureMap):
         """The unordered pair of labels at every stored edge end."""
         assert graphs.node_labels is not None
         names = columns_of(graphs.node_labels, self._nodes)
-        sources = np.repeat(np.arange(graphs.node_count), np.diff(graphs.neighbour_offsets))
-        first, second = names[sources], names[graphs.global_neighbours]
+        first, second = names[graphs.end_nodes], names[graphs.global_neighbours]
         return np.minimum(first, second) * (VOCABULARY + 1) + np.maximum(first, second)
 
 
@@ -90,5 +89,6 @@ def columns_of(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[n
     return np.where(known[place] == values, place, len(known))
 
 
-def _counts(owner: NDArray[np.int64], column: NDArray[np.int64], width: int, graphs: int) -> NDArray[np.float64]:
+def count_table(owner: NDArray[np.int64], column: NDArray[np.int64], width: int, graphs: int) -> NDArray[np.float64]:
+    """How often each column occurs in each graph, (graphs, width)."""
     return np.bincount(owner * width + column, minlength=graphs * width).reshape(graphs, width).astype(np.float64)

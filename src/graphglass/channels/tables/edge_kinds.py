@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.composition import columns_of
 from graphglass.channels.tables.edge_values import edge_values, listed_edges, summary
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.graph_set import EdgeList, GraphSet
@@ -50,9 +51,7 @@ class EdgeKindMap(FeatureMap):
         edges = listed_edges(graphs)
         if not len(self._kinds) or edges is None:
             return np.zeros((len(graphs), 0))
-        kinds = edge_kinds(graphs, edges)
-        place = np.minimum(np.searchsorted(self._kinds, kinds), len(self._kinds) - 1)
-        place = np.where(self._kinds[place] == kinds, place, len(self._kinds))
+        place = columns_of(edge_kinds(graphs, edges), self._kinds)
         off = np.minimum(np.abs(edge_values(edges) - self._mean[place]) / self._scale[place], FARTHEST)
         surprise = np.concatenate([self._rarity[place, None], off], axis=1)
         mean, _, _, highest = summary(surprise, graphs.node_graph[edges.sources], len(graphs))

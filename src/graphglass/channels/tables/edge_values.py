@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.tables.composition import frequent
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.attributes import edge_numbers
 from graphglass.graphs.graph_set import EdgeList, GraphSet
@@ -43,8 +44,7 @@ class EdgeValueMap(FeatureMap):
         values, strengths = edge_values(edges), strength_table(graphs, edges)
         self._labels = np.zeros(0, np.int64)
         if edges.labels is not None:
-            codes, counts = np.unique(edges.labels, return_counts=True)
-            self._labels = np.sort(codes[np.argsort(-counts, kind="stable")][:COMMON_LABELS])
+            self._labels = frequent([edges.labels], COMMON_LABELS)
         chosen = [edges.labels == code for code in self._labels]
         self._usual = np.concatenate([values[rows].mean(axis=0) for rows in chosen] or [np.zeros(0)])
         spread = values.std(axis=0) if len(values) else np.zeros(values.shape[1])

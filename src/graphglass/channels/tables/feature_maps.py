@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.structure.aggregates import quantile
-from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile
+from graphglass.structure.profile import AGGREGATE_NAMES
 
 # Counts that range over orders of magnitude enter by their logarithm.
 LOGARITHMIC = ("nodes", "edges", "components", "triangles", "four_cycles", "motif_density", "core_max")
@@ -48,21 +48,17 @@ class SizeMap(FeatureMap):
 
 
 class StructureMap(FeatureMap):
-    """Graph aggregates, mean, deviation and maximum of the node descriptors, and the spectral sketch."""
+    """Graph aggregates (17), mean, deviation and maximum of the node descriptors (27), and the spectral sketch (11)."""
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
-        return profiled.structure_table
-
-
-def structure_table(profile: StructureProfile) -> NDArray[np.float64]:
-    """The 17 + 27 + 11 structural columns of a graph."""
-    aggregates = profile.aggregates.copy()
-    counts = [AGGREGATE_NAMES.index(name) for name in LOGARITHMIC]
-    aggregates[:, counts] = np.log1p(aggregates[:, counts])
-    nodes = np.log1p(profile.descriptors)
-    offsets = profile.node_offsets
-    largest = np.maximum.reduceat(nodes, offsets[:-1], axis=0) if len(profile) else nodes
-    return np.concatenate([aggregates, *mean_and_deviation(nodes, offsets), largest, profile.sketch], axis=1)
+        profile = profiled.profile
+        aggregates = profile.aggregates.copy()
+        counts = [AGGREGATE_NAMES.index(name) for name in LOGARITHMIC]
+        aggregates[:, counts] = np.log1p(aggregates[:, counts])
+        nodes = np.log1p(profile.descriptors)
+        offsets = profile.node_offsets
+        largest = np.maximum.reduceat(nodes, offsets[:-1], axis=0) if len(profile) else nodes
+        return np.concatenate([aggregates, *mean_and_deviation(nodes, offsets), largest, profile.sketch], axis=1)
 
 
 @njit(cache=True, nogil=True)

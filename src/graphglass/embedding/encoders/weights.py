@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from graphglass.errors import EncoderError, MissingExtraError
+from graphglass.storage.manifest import file_digest
 
 _NETWORK_SECONDS = 10.0
 
@@ -66,5 +67,4 @@ def _file_digest(path: Path) -> str:
     # The hub's cache names large files by their sha256; reading 16 GB again would only repeat its check.
     if re.fullmatch(r"[0-9a-f]{64}", path.resolve().name):
         return path.resolve().name
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file_digest(path)
