@@ -108,7 +108,7 @@ def _same_key(
     for place in reversed(range(len(other_keys))):
         if place not in taken:
             free.setdefault(other_keys[place], []).append(place)
-    for i in np.flatnonzero(places < 0):
+    for i in np.flatnonzero(places < 0).tolist():
         if left := free.get(keys[i]):
             places[i] = left.pop() if once else left[-1]
     return places

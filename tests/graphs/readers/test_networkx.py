@@ -127,9 +127,9 @@ def test_wanted_attributes_must_be_numbers() -> None:
         read_graphs(graph, attributes=["q"])
 
 
-@pytest.mark.parametrize(("offset", "lost"), [(0, False), (1.7e9, True)])
-def test_node_attributes_that_rounding_makes_equal_are_told(offset: float, lost: bool) -> None:
+@pytest.mark.parametrize(("offset", "step", "lost"), [(0.1, 1, False), (0.1, 0, False), (1.7e9, 1, True)])
+def test_node_attributes_that_rounding_makes_equal_are_told(offset: float, step: float, lost: bool) -> None:
     graph = nx.path_graph(5)
-    nx.set_node_attributes(graph, {node: offset + node for node in graph}, "time")
+    nx.set_node_attributes(graph, {node: offset + step * node for node in graph}, "time")
     notes = read_report([graph]).notes
     assert any("node attribute 'time' is stored with seven digits" in note for note in notes) is lost

@@ -180,10 +180,11 @@ class FlatGraphs:
         if owner == "node":  # what float32 cannot hold becomes infinite and is refused below
             with np.errstate(over="ignore", invalid="ignore"):
                 given, values = values, values.astype(np.float32)
-                lost = np.abs(given - values).max(axis=0, initial=0) > _ROUNDING * given.std(axis=0)
-            for column in np.flatnonzero(lost):
+                rounding = np.abs(given - values).max(axis=0, initial=0)
+                lost = (rounding > _ROUNDING * given.std(axis=0)) & (given != given[:1]).any(axis=0)
+            for name in np.asarray(names)[lost]:
                 options.log.note(
-                    f"node attribute {names[column]!r} is stored with seven digits, too few to tell its values apart; "
+                    f"node attribute {str(name)!r} is stored with seven digits, too few to tell its values apart; "
                     "subtract a constant, such as the smallest value, from all of them"
                 )
         elif COUNT in names:
