@@ -57,7 +57,7 @@ def test_undirected_queries_of_directed_references_are_told():
         detector.decision_function(chains(2, directed=False))
 
 
-def test_labels_that_no_reference_has_are_told():
+def test_labels_that_are_text_here_and_numbers_there_are_told():
     numbers, texts = chains(24, directed=False), chains(3, directed=False)
     numbers = replace(numbers, node_labels=np.arange(numbers.node_count) % 3)
     codes = np.array([text_code(text) for text in "012"])
@@ -67,8 +67,8 @@ def test_labels_that_no_reference_has_are_told():
         label_names=dict(zip(codes.tolist(), "012", strict=True)),
     )
     detector = GLASS().fit(numbers)
-    with pytest.warns(UserWarning, match=r"No node label .* found ('\d', ){2}'\d', and the references have 0, 1, 2\."):
+    with pytest.warns(UserWarning, match="The node labels .* differ in type: '0' is text"):
         detector.decision_function(texts)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        detector.decision_function(replace(texts, node_labels=np.arange(texts.node_count) % 9))
+        detector.decision_function(replace(texts, node_labels=np.arange(texts.node_count) + 7))

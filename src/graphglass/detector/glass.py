@@ -19,7 +19,7 @@ from graphglass.detector.paper_training import prepare, references_from
 from graphglass.detector.reference_changes import ReferenceChanges
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_scorer import ReferenceScorer
-from graphglass.detector.reference_sets import graph_set, refuse_too_few, union, warn_of_other_labels
+from graphglass.detector.reference_sets import graph_set, refuse_too_few, union, warn_of_other_types
 from graphglass.detector.salted_hashes import SaltedHashes
 from graphglass.detector.saved_form import load_detector, save_detector
 from graphglass.detector.settings import PaperSettings, resolve
@@ -330,7 +330,7 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
             embedder = self.embedder_.for_any_domain().for_transfer(self.domain, trusted=trusted)
             return embedder.embed(queries, progress=self.verbose)
         queries = scorer.accept(queries)
-        warn_of_other_labels(queries, self.references_.graphs)
+        warn_of_other_types(queries, self.references_.graphs)
         return self._measure(queries, structure_only=scorer.structure_only)
 
     def _fitted(self, name: str) -> Any:

@@ -20,7 +20,6 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.joining import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.read import read_graphs
 from graphglass.structure.profile import profile
-from graphglass.wording import listing
 
 LEAST_REFERENCES = 2  # each is scored against the others, which calibrates the scores
 _DEEP = 16  # rounds of refinement, enough to see across most molecules
@@ -39,18 +38,21 @@ def refuse_too_few(normals: int) -> None:
         )
 
 
-def warn_of_other_labels(queries: GraphSet, references: GraphSet) -> None:
-    """Warn if no label of the queries occurs in the references: the two were probably read in different ways."""
+def warn_of_other_types(queries: GraphSet, references: GraphSet) -> None:
+    """Warn if labels are text here and numbers there: spelled alike, they still differ."""
     for kind, mine in queries.distinct_labels.items():
         theirs = references.distinct_labels.get(kind, mine)
-        if len(mine) and not np.isin(mine, theirs).any():
-            found, expected = (
-                listing([repr(graphs.label_names.get(int(code), int(code))) for code in codes], 5)
-                for graphs, codes in ((queries, mine), (references, theirs))
-            )
+        if np.isin(mine, theirs).any():
+            continue
+        found, expected = (
+            {str(graphs.label_names.get(code, code)) for code in codes.tolist()}
+            for graphs, codes in ((queries, mine), (references, theirs))
+        )
+        if alike := sorted(found & expected):
             warnings.warn(
-                f"No {kind} label of these graphs occurs in the references: found {found}, and the references have "
-                f"{expected}. The text '1' and the number 1 are different labels: in a CSV file a label 1 is a number.",
+                f"The {kind} labels of references and queries differ in type: {alike[0]!r} is text in one and a number in "
+                "the other, so no label matches. Labels of CSV files that look like numbers are numbers. Read both from "
+                "the same format, or write the labels as numbers.",
                 stacklevel=1,  # the same place for every caller: shown once
             )
 
