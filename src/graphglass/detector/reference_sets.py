@@ -50,9 +50,9 @@ def warn_of_other_types(queries: GraphSet, references: GraphSet) -> None:
         )
         if alike := sorted(found & expected):
             warnings.warn(
-                f"The {kind} labels of references and queries differ in type: {alike[0]!r} is text in one and a number in "
-                "the other, so no label matches. Labels of CSV files that look like numbers are numbers. Read both from "
-                "the same format, or write the labels as numbers.",
+                f"The {kind} labels of references and queries differ in type: {alike[0]!r} is text in one and a number "
+                "in the other, so no label matches. Labels of CSV files that look like numbers are numbers. Read both "
+                "from the same format, or write the labels as numbers.",
                 stacklevel=1,  # the same place for every caller: shown once
             )
 
