@@ -83,6 +83,19 @@ def test_drift_is_reported_when_every_graph_comes_alone(model, ring, mutag):
     assert any("drift at 'ring " in message and "of the change: " in message for message in messages)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_the_cause_of_drift_since_the_references_is_told_where_it_can_be_compared(model, ring, tmp_path, known):
+    records = [ring(size, f"ring {size}") for size in range(30, 60)]
+    if known:
+        GLASS.load(model).add_anomalies(read_graphs([ring(25, "known")])).save(tmp_path / "model")
+        model = tmp_path / "model"
+    told = (
+        CliRunner().invoke(app, ["watch", str(model), "--from-references", "--alarm", "5"], input=_text(records)).stderr
+    )
+    assert "drift at 'ring " in told
+    assert ("of the change: " in told) is not known
+
+
 def test_a_directory_once(model, ring, tmp_path):
     incoming = tmp_path / "incoming"
     incoming.mkdir()

@@ -93,7 +93,10 @@ class StreamScorer:
         kept = list(self._recent)
         split = max(0, len(kept) - (alarm.seen - alarm.began))
         before, after = ([graph for graph in part if graph is not None] for part in (kept[:split], kept[split:]))
-        if not after or (len(before) < FEWEST and self.service.detector is None):
+        detector = self.service.detector
+        # With known anomalies it is not kept what each family adds to the score of a left-out reference.
+        comparable = detector is not None and detector.anomalies_ is None
+        if not after or (len(before) < FEWEST and not comparable):
             return ""
         usual = self.service.family_means(before) if len(before) >= FEWEST else self.service.reference_family_means()
         words = changed_families(usual, self.service.family_means(after))
