@@ -32,6 +32,7 @@ ROWS = b"graphglass.rows"  # in the metadata of a table that lost rows: the numb
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
 MISSING = ("", "NA", "N/A", "null")  # cells of a file that give no number
 _NUMBER = r"^\s*[+-]?(?i:\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|nan)\s*$"
+_WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
 _WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 _NOT_ATTRIBUTES = {"graph_id", "source", "target", "node", "graph_label"}
 Codes = NDArray[np.int64]
@@ -358,7 +359,9 @@ def _numbers(
 
 
 def _among_numbers(column: pa.ChunkedArray, rows: Codes) -> str:
-    """The first cell that makes a column of numbers one of text, as a remark; nothing if no cell is a number."""
+    """What makes a column of numbers one of text, as a remark; nothing if no cell is a number."""
+    if pc.all(pc.match_substring_regex(column, _WITH_COMMA)).as_py():
+        return " (numbers with a comma; write them like 1234.5)"
     number = pc.match_substring_regex(column, _NUMBER)
     missing = pc.or_kleene(column.is_null(), pc.is_in(column, pa.array(MISSING)))
     others = np.flatnonzero(~pc.or_kleene(number, missing).to_numpy())
