@@ -17,7 +17,7 @@ for name, graphs in hospitals.items():
     ledger.grant(name, epsilon=8.0, delta=1e-5)
     release(graphs, ledger=ledger, dataset=name, epsilon=8.0, output=f"{name}.summary")
     budget = ledger.budget(name)
-    print(f"{name}: released {len(graphs)} graphs, epsilon left {budget.epsilon_remaining:.2g} of {budget.epsilon:g}")
+    print(f"{name}: released {len(graphs)} graphs, epsilon left {budget.epsilon_remaining:g} of {budget.epsilon:g}")
 
 # Elsewhere: only the two files arrive. The hospitals declare that no patient is in both.
 received = [PrivateSummary.load(f"{name}.summary") for name in hospitals]

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
-from graphglass.cli.labels import anomalous
-from graphglass.detector.left_out import left_out_scores
+from graphglass.cli.labels import anomalous, aurocs
+from graphglass.detector.left_out import LeftOut, left_out_scores
 from graphglass.detector.reference_sets import equal_places
 
 CHAINS = [("C" * size + end, "chain", f"n{size}{end}") for size in range(2, 9) for end in ("O", "N", "")]
@@ -117,6 +117,14 @@ def test_known_anomalies_are_left_out_of_the_auroc(place):
     glass("fit", place / "all.csv", *labels, *fitting, "--force")
     told = glass("score", place / "taught", place / "all.csv", *labels, "-q").output
     assert "AUROC needs both classes; the other graphs are normal." in told
+
+
+def test_no_auroc_of_no_graph(capsys):
+    yes, no = np.ones(2, bool), np.zeros(2, bool)
+    assert aurocs(np.array([True, False]), LeftOut(np.zeros(2), yes, yes, no, no)) == []
+    assert capsys.readouterr().err == (
+        "Left out of the AUROC: 2 references without a leave-one-out score.\nNo graph is left for the AUROC.\n"
+    )
 
 
 def test_the_ranking_on_the_screen_and_the_report_show_own_columns(place):

@@ -57,6 +57,14 @@ def test_undirected_queries_of_directed_references_are_told():
         detector.decision_function(chains(2, directed=False))
 
 
+def test_graphs_that_refinement_cannot_tell_apart_are_matched_by_their_spectra():
+    references = molecules("C1CCC2CCCCC2C1", "C1CCCC1C1CCCC1")
+    queries = molecules("C1CCC(C1)C1CCCC1", "C1CCCC2CCCCC12")
+    queries = replace(queries, ids=("x", "y"))
+    for once in (False, True):
+        assert equal_places(queries, references, once=once).tolist() == [1, 0]
+
+
 def test_labels_that_are_text_here_and_numbers_there_are_told():
     numbers, texts = chains(24, directed=False), chains(3, directed=False)
     numbers = replace(numbers, node_labels=np.arange(numbers.node_count) % 3)
@@ -69,6 +77,11 @@ def test_labels_that_are_text_here_and_numbers_there_are_told():
     detector = GLASS().fit(numbers)
     with pytest.warns(UserWarning, match="The node labels .* differ in type: '0' is text"):
         detector.decision_function(texts)
+    some = replace(texts, node_labels=np.where(texts.node_labels == codes[0], 0, texts.node_labels))
+    with pytest.warns(UserWarning, match="differ in type: '[12]' is text"):  # although 0 matches
+        detector.decision_function(some)
+    both = replace(texts, node_labels=np.append(texts.node_labels[:-3], [0, 1, 2]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        detector.decision_function(both)
         detector.decision_function(replace(texts, node_labels=np.arange(texts.node_count) + 7))

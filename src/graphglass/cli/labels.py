@@ -57,9 +57,9 @@ def _spelled(value: Any) -> str:
 
 
 def aurocs(truth: NDArray[np.bool_] | None, *found: LeftOut) -> list[float]:
-    """How well the scores of each model separate the classes; none if they are unknown, or if one has no graph.
+    """The AUROC of each model's scores; none if the classes are unknown, or if one has no graph.
 
-    Graphs that are not fair to one of the models are left out.
+    Graphs that are not fair for one of the models are left out.
     """
     if truth is None:
         return []
@@ -73,6 +73,9 @@ def aurocs(truth: NDArray[np.bool_] | None, *found: LeftOut) -> list[float]:
     if reasons:
         typer.echo(f"Left out of the AUROC: {' and '.join(reasons)}.", err=True)
     truth = truth[fair]
+    if not len(truth):
+        typer.echo("No graph is left for the AUROC.", err=True)
+        return []
     if truth.all() or not truth.any():
         rest = "the other graphs" if reasons else "all graphs"
         typer.echo(f"AUROC needs both classes; {rest} are {'anomalous' if truth.all() else 'normal'}.", err=True)
@@ -83,8 +86,8 @@ def aurocs(truth: NDArray[np.bool_] | None, *found: LeftOut) -> list[float]:
 def print_auroc(truth: NDArray[np.bool_] | None, found: LeftOut, scores: NDArray[np.float64]) -> None:
     """Print how well scores separate the classes, if they are known.
 
-    Where leave-one-out scores of references take the place of `scores`, both figures are told: a graph that equals a
-    reference may be the reference itself, or another one like it.
+    Where leave-one-out scores of references take the place of `scores`, both figures are printed: a graph that equals
+    a reference may be the reference itself, or another one like it.
     """
     for area in aurocs(truth, found):
         assert truth is not None

@@ -129,7 +129,7 @@ def release(
     typer.echo(
         f"Wrote {output}, release {summary.sites[0].release}. "
         f"{account} has spent epsilon {budget.epsilon_spent:.4g} of {budget.epsilon:g} "
-        f"at delta {budget.delta:g}; the next release can have up to {budget.epsilon_remaining:.4g}."
+        f"at delta {budget.delta:g}; the next release can have up to {budget.epsilon_remaining:g}."
     )
 
 
@@ -195,7 +195,7 @@ def show(
         account = book.budget(dataset)
         typer.echo(
             f"  {dataset}: epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} spent at delta {account.delta:g} "
-            f"in {counted(account.releases, 'release')}; next up to {account.epsilon_remaining:.4g} "
+            f"in {counted(account.releases, 'release')}; next up to {account.epsilon_remaining:g} "
             f"(mu^2 {float(account.spent):.6f} of {float(account.mu_squared):.6f})"
         )
         for line in book.releases(dataset):

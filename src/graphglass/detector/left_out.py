@@ -61,22 +61,22 @@ def left_out_scores(detector: GLASS, graphs: GraphSet, scores: NDArray[np.float6
     They are recognised by what the detector sees of them. Their ids say too little: a graph without a name is called
     after its line, which is another one in another file.
     """
-    graphs, large, anomalies = detector.scorer_.accept(graphs), detector.scorer_.large, detector.anomalies_
-    everything = detector.references_.graphs if large is None else large.graphs
+    scorer, references = detector.scorer_, detector.references_.graphs
+    graphs, large = scorer.accept(graphs), scorer.large
+    everything = references if large is None else large.graphs
     equal = equal_places(graphs, everything) >= 0
-    own = np.zeros(len(graphs), dtype=bool)
+    own, known = np.zeros((2, len(graphs)), dtype=bool)
     own[equal] = equal_places(graphs[equal], everything, once=True) >= 0
     places = np.full(len(graphs), -1)
-    places[own] = equal_places(graphs[own], detector.references_.graphs, once=True)
-    known = np.zeros(len(graphs), dtype=bool)
-    if anomalies is not None:
-        known = equal_places(graphs, anomalies.graphs, once=True) >= 0
+    places[own] = equal_places(graphs[own], references, once=True)
+    if scorer.known is not None:
+        known = equal_places(graphs, scorer.known.graphs.graphs, once=True) >= 0
     left_out = places >= 0
-    scores = np.where(left_out, detector.decision_scores_[places], scores)
+    scores = np.where(left_out, scorer.reference_scores[places], scores)
     return LeftOut(scores, equal, own, known, (left_out | ~own) & ~known)
 
 
 def none_left_out(scores: NDArray[np.float64]) -> LeftOut:
-    """Scores of a method that does not know its references."""
+    """Scores of a method whose references are not available, so that none can be found among the queries."""
     none = np.zeros(len(scores), dtype=bool)
     return LeftOut(scores, none, none, none, ~none)

@@ -23,6 +23,7 @@ from graphglass.structure.profile import profile
 
 LEAST_REFERENCES = 2  # each is scored against the others, which calibrates the scores
 _DEEP = 16  # rounds of refinement, enough to see across most molecules
+_SAME_SPECTRUM = 1e-5  # more than rounding changes in the spectrum of a graph whose nodes are reordered
 
 
 def graph_set(graphs: Any) -> GraphSet:
@@ -39,19 +40,20 @@ def refuse_too_few(normals: int) -> None:
 
 
 def warn_of_other_types(queries: GraphSet, references: GraphSet) -> None:
-    """Warn if labels are text here and numbers there: spelled alike, they still differ."""
+    """Warn of labels that are text here and numbers there: spelled alike, they still differ."""
     for kind, mine in queries.distinct_labels.items():
         theirs = references.distinct_labels.get(kind, mine)
-        if np.isin(mine, theirs).any():
+        new = np.setdiff1d(mine, theirs)
+        if not len(new):
             continue
-        found, expected = (
+        found, missed = (
             {str(graphs.label_names.get(code, code)) for code in codes.tolist()}
-            for graphs, codes in ((queries, mine), (references, theirs))
+            for graphs, codes in ((queries, new), (references, np.setdiff1d(theirs, mine)))
         )
-        if alike := sorted(found & expected):
+        if alike := sorted(found & missed):
             warnings.warn(
                 f"The {kind} labels of references and queries differ in type: {alike[0]!r} is text in one and a number "
-                "in the other, so no label matches. Labels of CSV files that look like numbers are numbers. Read both "
+                "in the other, which do not match. Labels of CSV files that look like numbers are numbers. Read both "
                 "from the same format, or write the labels as numbers.",
                 stacklevel=1,  # the same place for every caller: shown once
             )
@@ -91,13 +93,31 @@ def equal_places(graphs: GraphSet, others: GraphSet, *, once: bool = False) -> N
         near = np.setdiff1d(near, places)
     if len(near):
         mine, theirs = graphs[left], others[near]
-        found = _same_key(graph_hashes(mine, _DEEP), mine.ids, graph_hashes(theirs, _DEEP), theirs.ids, once)
+        keys, other_keys = _order_free_keys(mine, theirs)
+        found = _same_key(keys, mine.ids, other_keys, theirs.ids, once)
         kept = np.flatnonzero(found >= 0)
-        # Refinement cannot tell some graphs apart, decalin and bicyclopentyl for example; their spectra differ.
-        spectra = profile(mine[kept]).sketch, profile(theirs[found[kept]]).sketch
-        kept = kept[np.isclose(*spectra, atol=1e-6).all(axis=1)]
         places[left[kept]] = near[found[kept]]
     return places
+
+
+def _order_free_keys(*sets: GraphSet) -> list[list[str]]:
+    """For each set a key per graph; equal graphs have equal ones, whatever the order of their nodes.
+
+    Refinement cannot tell some graphs apart, decalin and bicyclopentyl for example; their spectra differ.
+    """
+    keys = [graph_hashes(graphs, _DEEP) for graphs in sets]
+    shared = set.intersection(*map(set, keys))
+    spectra: dict[str, list[NDArray[np.float64]]] = {}
+    for graphs, own in zip(sets, keys, strict=True):
+        rows = [row for row, key in enumerate(own) if key in shared]
+        for row, spectrum in zip(rows, profile(graphs[rows]).sketch, strict=True):
+            seen = spectra.setdefault(own[row], [])
+            alike = (i for i, other in enumerate(seen) if (np.abs(spectrum - other) <= _SAME_SPECTRUM).all())
+            kind = next(alike, len(seen))
+            if kind == len(seen):
+                seen.append(spectrum)
+            own[row] = f"{own[row]}/{kind}"
+    return keys
 
 
 def _same_key(

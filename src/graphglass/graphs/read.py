@@ -59,9 +59,9 @@ def read_graphs(
         tables.
     attributes, edge_attributes : sequence of str, optional
         Numeric properties of nodes and edges to keep, in those formats; all by default.
-    ignore : sequence of str, optional
-        Columns of an edge or node table that are no labels and no attributes, such as a date or a row number, in any
-        spelling of case; `keep` may still name them.
+    ignore : str or sequence of str, optional
+        Columns of an edge or node table to leave out of the comparison, such as a date or a row number, in upper or
+        lower case; `keep` may still name them.
     directed : bool, optional
         Whether edges have a direction. By default as the input states; TU files and edge tables state nothing and are
         read as undirected.

@@ -94,7 +94,7 @@ class StreamScorer:
         split = max(0, len(kept) - (alarm.seen - alarm.began))
         before, after = ([graph for graph in part if graph is not None] for part in (kept[:split], kept[split:]))
         detector = self.service.detector
-        # With known anomalies it is not kept what each family adds to the score of a left-out reference.
+        # With known anomalies, what each family adds to the leave-one-out scores of references is not stored.
         comparable = detector is not None and detector.anomalies_ is None
         if not after or (len(before) < FEWEST and not comparable):
             return ""

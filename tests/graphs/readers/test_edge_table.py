@@ -64,6 +64,9 @@ def test_ignored_columns_are_not_compared_but_can_be_kept(tmp_path: Path) -> Non
     assert graphs.edge_labels is None
     assert list(graphs.columns["Time"]) == [7, None]
     assert read_graphs(edges, ignore="time").edge_attribute_names == ("amount",)
+    nodes.write_text(nodes.read_text().replace("row", "TIME"))
+    both = read_graphs(edges, nodes=nodes, ignore="time")
+    assert (both.edge_attribute_names, both.attribute_names) == (("amount",), ("age",))
 
 
 def test_only_columns_that_are_there_and_not_needed_can_be_ignored(tmp_path: Path) -> None:
@@ -254,10 +257,17 @@ def test_the_cell_that_makes_a_column_text_is_named(tmp_path: Path, cell: str) -
     assert "'charge' is text (row 3 has '?'" in read_report(path, nodes=nodes).notes[2]
 
 
-def test_decimal_commas_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cell", ["20", "-2,5", "NA", ""])
+def test_commas_in_numbers_are_named(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "edges.csv"
-    path.write_text("graph_id;source;target;amount\na;1;2;1,50\na;2;3;20\n")
+    path.write_text(f"graph_id;source;target;amount\na;1;2;1,50\na;2;3;{cell}\n")
     assert any("'amount' is text (numbers with a comma; " in note for note in read_report(path).notes)
+
+
+@pytest.mark.parametrize("cells", [("1", "2"), ("x", "y"), ("a,b", "c")])
+def test_text_without_such_numbers_has_no_remark(cells: tuple[str, str]) -> None:
+    table = pa.table({"graph_id": ["a", "a"], "source": [1, 2], "target": [2, 3], "amount": list(cells)})
+    assert any("'amount' is text and was not used" in note for note in read_report(table).notes)
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "N/A", "null"])

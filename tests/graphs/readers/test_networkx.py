@@ -131,5 +131,7 @@ def test_wanted_attributes_must_be_numbers() -> None:
 def test_node_attributes_that_rounding_makes_equal_are_told(offset: float, step: float, lost: bool) -> None:
     graph = nx.path_graph(5)
     nx.set_node_attributes(graph, {node: offset + step * node for node in graph}, "time")
-    notes = read_report([graph]).notes
+    other = nx.path_graph(2)
+    nx.set_node_attributes(other, {0: 1e39}, "time")  # too large, and missing at node 1
+    notes = read_report([graph, other]).notes
     assert any("node attribute 'time' is stored with seven digits" in note for note in notes) is lost

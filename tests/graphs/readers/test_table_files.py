@@ -87,6 +87,13 @@ def test_blank_lines_before_the_header_are_skipped(tmp_path: Path, blank: str, e
         assert read_graphs(tmp_path / name).ids == ("a",)
 
 
+@pytest.mark.parametrize("bad", [",0,1", "b,0,1,2"])
+def test_line_numbers_count_blank_lines_before_the_header(tmp_path: Path, bad: str) -> None:
+    (tmp_path / "e.csv").write_text(f"\n \ngraph_id,source,target\na,0,1\n{bad}\nc,0,0\n,1,1\n")
+    result = read_report(tmp_path / "e.csv")
+    assert (result.unit, [reject.position for reject in result.rejects]) == ("line", [5, 7])
+
+
 def test_times_become_seconds() -> None:
     times = pandas.to_datetime(["1970-01-01T00:00:01.5", "1970-01-02T00:00:00.0"])
     frame = pandas.DataFrame({"graph_id": ["g", "g"], "source": [0, 1], "target": [1, 2], "time": times})

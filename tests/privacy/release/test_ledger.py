@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from graphglass.channels.sketch import DIMENSION
 from graphglass.errors import BudgetError, LedgerError, ParameterError, PrivacyError
+from graphglass.privacy.noise_scale import gaussian_delta, noise_multiplier
 from graphglass.privacy.release import hash_chain as chain
+from graphglass.privacy.release.accounts import Budget
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.mechanism import Mechanism
 
@@ -69,10 +71,28 @@ def test_integer_noise_bounds_the_displayed_remainder(ledger, epsilon):
 
     ask("first", 1.0)
     left = ledger.budget("large").epsilon_remaining
-    with pytest.raises((BudgetError, PrivacyError), match=r"left|used up|too large for integer noise"):
+    with pytest.raises((BudgetError, PrivacyError), match=r"left|does not suffice|too large for integer noise"):
         ask("more", left + 0.01)
     ask("all", left)
     assert ledger.budget("large").epsilon_remaining < epsilon - 1
+
+
+@pytest.mark.parametrize("short", [1e-9, 5e-9])
+def test_a_remainder_just_below_a_thousandth_is_rounded_down(short):
+    mu = 1 / Fraction(noise_multiplier(2.0 - short, gaussian_delta(1e-5)))
+    budget = Budget("clinic", 4.0, 1e-5, mu**2, Fraction(0), Fraction(0), 0)
+    assert budget.epsilon_remaining == 1.999
+    assert Mechanism(1.999, 1e-5, DIMENSION).mu_squared <= budget.remaining
+
+
+def test_errors_do_not_round_the_remainder_up(ledger):
+    ledger.grant("large", epsilon=11.0, delta=1e-3)
+    first = Mechanism(1.0, 1e-3, DIMENSION)
+    cost = {"mu_squared": first.mu_squared, "total_variation": first.total_variation}
+    ledger.charge("large", "first", **cost, request={})
+    assert ledger.budget("large").epsilon_remaining == 10.838
+    with pytest.raises(BudgetError, match=r"a release of epsilon 10\.838 at delta"):
+        ledger.charge("large", "more", mu_squared=Fraction(1000), total_variation=TINY, request={})
 
 
 @settings(max_examples=10, deadline=None)

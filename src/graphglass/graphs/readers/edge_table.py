@@ -28,7 +28,7 @@ EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
 DIRECTED = b"graphglass.directed"  # in the metadata of an edge table
 OWN_COLUMNS = b"graphglass.columns"  # in the metadata of a node table: columns that describe graphs, and their names
-ROWS = b"graphglass.rows"  # in the metadata of a table that lost rows: the numbers of those left
+ROWS = b"graphglass.rows"  # in the metadata of a table that does not have all lines of its file: their numbers
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
 MISSING = ("", "NA", "N/A", "null")  # cells of a file that give no number
 _NUMBER = r"^\s*[+-]?(?i:\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|nan)\s*$"
@@ -151,17 +151,18 @@ def _class_column(tables: Sequence[pa.Table | None], options: ReadOptions) -> st
 
 
 def _ignored(tables: Sequence[pa.Table | None], options: ReadOptions) -> set[str]:
-    """The columns of either table that the caller leaves out; a name that is missing or needed is refused."""
-    asked = [options.ignore] if isinstance(options.ignore, str) else options.ignore or ()
-    needed = {*EDGE_COLUMNS, *NODE_COLUMNS}
-    names = [name for table in tables if table is not None for name in table.column_names if name not in needed]
-    found = set()
-    for name in asked:
-        place = column_place(names, name)
-        if place is None:
-            raise SchemaError(f"There is no column {name!r} to ignore. Columns that can be: {listing(names)}.")
-        found.add(names[place])
+    """The columns of both tables that the caller leaves out; a name that is missing or needed is refused."""
     options.log.ignores = True
+    needed = {*EDGE_COLUMNS, *NODE_COLUMNS}
+    headers = [[name for name in table.column_names if name not in needed] for table in tables if table is not None]
+    found = set()
+    for name in [options.ignore] if isinstance(options.ignore, str) else options.ignore or ():
+        places = [(header, column_place(header, name)) for header in headers]
+        columns = {header[place] for header, place in places if place is not None}
+        if not columns:
+            names = [column for header in headers for column in header]
+            raise SchemaError(f"There is no column {name!r} to ignore. Columns that can be: {listing(names)}.")
+        found |= columns
     return found
 
 
@@ -360,12 +361,14 @@ def _numbers(
 
 def _among_numbers(column: pa.ChunkedArray, rows: Codes) -> str:
     """What makes a column of numbers one of text, as a remark; nothing if no cell is a number."""
-    if pc.all(pc.match_substring_regex(column, _WITH_COMMA)).as_py():
-        return " (numbers with a comma; write them like 1234.5)"
     number = pc.match_substring_regex(column, _NUMBER)
     missing = pc.or_kleene(column.is_null(), pc.is_in(column, pa.array(MISSING)))
     others = np.flatnonzero(~pc.or_kleene(number, missing).to_numpy())
-    if not len(others) or not pc.any(number).as_py():
+    if not len(others):
+        return ""
+    if pc.all(pc.or_kleene(pc.match_substring_regex(column, _WITH_COMMA), missing)).as_py():
+        return " (numbers with a comma; write them like 1234.5)"
+    if not pc.any(number).as_py():
         return ""
     first = others[np.argmin(rows[others])]
     return f" (row {rows[first]} has {column[int(first)].as_py()!r:.60}, other rows have numbers; correct it)"

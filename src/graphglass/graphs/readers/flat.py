@@ -178,15 +178,14 @@ class FlatGraphs:
         if values is None:
             return None
         if owner == "node":  # what float32 cannot hold becomes infinite and is refused below
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(over="ignore"):
                 given, values = values, values.astype(np.float32)
-                rounding = np.abs(given - values).max(axis=0, initial=0)
-                lost = (rounding > _ROUNDING * given.std(axis=0)) & (given != given[:1]).any(axis=0)
-            for name in np.asarray(names)[lost]:
-                options.log.note(
-                    f"node attribute {str(name)!r} is stored with seven digits, too few to tell its values apart; "
-                    "subtract a constant, such as the smallest value, from all of them"
-                )
+            for name, exact, rounded in zip(names, given.T, values.T, strict=True):
+                if _rounding_shows(exact, rounded):
+                    options.log.note(
+                        f"node attribute {name!r} is stored with seven digits, too few to tell its values apart; "
+                        "subtract a constant, such as the smallest value, from all of them"
+                    )
         elif COUNT in names:
             place = names.index(COUNT)
             values = values.copy()
@@ -211,6 +210,15 @@ class FlatGraphs:
             else:
                 self.fault(graph, f"attribute {names[column]!r} of {called} is infinite or too large")
         return values
+
+
+def _rounding_shows(exact: NDArray[Any], rounded: NDArray[np.float32]) -> bool:
+    """Whether rounding moves a finite value by more than a hundredth of the deviation of all of them."""
+    finite = np.isfinite(rounded)
+    exact, rounded = exact[finite], rounded[finite]
+    if not len(exact) or np.ptp(exact) == 0:
+        return False
+    return bool(np.abs(exact - rounded).max() > _ROUNDING * exact.std())
 
 
 def _chosen(values: Any, mask: NDArray[np.bool_]) -> Any:

@@ -111,7 +111,10 @@ def _node_table(options: ReadOptions) -> pa.Table | None:
 def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     content = read_bytes(path, options.limits)
     utf8_text(content, path.name)  # Arrow would read a column of other bytes as binary
-    content = re.sub(rb"\A\s*[\r\n]", b"", content.removeprefix(BOM_UTF8))  # blank lines before the header
+    content = content.removeprefix(BOM_UTF8)
+    start = re.search(rb"\A\s*[\r\n]|\A", content)  # blank lines before the header
+    assert start is not None
+    content, first_row = content[start.end() :], 2 + len(start[0].splitlines())
     separator = delimiter(path, options)
     labels = {options.edge_label, options.node_label}
     # Ids keep their spelling: "007" is not 7, and "NA" is an id. Labels are read as they are spelled, each by itself:
@@ -137,7 +140,10 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
             table = parse(lambda row: ragged.append(row) or "skip")  # type: ignore[func-returns-value]
         except (pa.ArrowException, ValueError) as error:
             raise FormatError(f"{path.name} is not a table: {error}.") from error
-        table = _without_graphs_of(ragged, table, separator, options)
+        table = _without_graphs_of(ragged, table, separator, options, first_row)
+    if first_row > 2 and not ragged:
+        rows = np.arange(table.num_rows, dtype=np.int64) + first_row
+        table = table.replace_schema_metadata({ROWS: rows.tobytes()})
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
             column = pc.if_else(pc.equal(table[place], ""), None, table[place])
@@ -145,7 +151,9 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     return table
 
 
-def _without_graphs_of(ragged: list[Any], table: pa.Table, separator: str, options: ReadOptions) -> pa.Table:
+def _without_graphs_of(
+    ragged: list[Any], table: pa.Table, separator: str, options: ReadOptions, first_row: int
+) -> pa.Table:
     """The table without the graphs that a row with too few or too many cells belongs to: an edge of theirs is lost."""
     place = table.column_names.index(options.graph_column) if options.graph_column in table.column_names else 0
     names = set()
@@ -154,9 +162,9 @@ def _without_graphs_of(ragged: list[Any], table: pa.Table, separator: str, optio
         names.add(cells[place] if place < len(cells) else "?")
         reason = f"{row.actual_columns} columns, the header has {row.expected_columns}"
         reason += "; the row covers several lines, so a quote may not be closed" if "\n" in row.text.strip() else ""
-        options.log.add(row.number, cells[place] if place < len(cells) else "?", reason)
+        options.log.add(row.number + first_row - 2, cells[place] if place < len(cells) else "?", reason)
     kept = pc.invert(pc.is_in(table[place], pa.array(sorted(names), pa.string())))
-    rows = np.setdiff1d(np.arange(table.num_rows + len(ragged)) + 2, [row.number for row in ragged])
+    rows = np.setdiff1d(np.arange(table.num_rows + len(ragged)) + 2, [row.number for row in ragged]) + first_row - 2
     left = rows[kept.to_numpy()].astype(np.int64)
     return table.filter(kept).replace_schema_metadata({ROWS: left.tobytes()})
 

@@ -11,7 +11,14 @@ from typing import Any
 
 from graphglass.channels.sketch import DIMENSION
 from graphglass.errors import BudgetError, ParameterError
-from graphglass.privacy.noise_scale import SLACK_SHARE, epsilon_of, gaussian_delta, rounding_distance, slack_factor
+from graphglass.privacy.noise_scale import (
+    SLACK_SHARE,
+    epsilon_of,
+    gaussian_delta,
+    noise_multiplier,
+    rounding_distance,
+    slack_factor,
+)
 from graphglass.privacy.release.hash_chain import Entry
 from graphglass.privacy.release.mechanism import GRID_BITS
 
@@ -51,8 +58,12 @@ class Budget:
             return 0.0
         least_scale = math.isqrt(int(rounding_distance(DIMENSION, 1) / slack)) + 1
         mu_squared = min(self.remaining, Fraction(2 * 2**GRID_BITS, least_scale) ** 2)
-        exact = epsilon_of(math.sqrt(mu_squared), gaussian_delta(self.delta))
-        return math.floor(exact * 1000.0 + 1e-5) / 1000.0
+        delta = gaussian_delta(self.delta)
+        # The tolerance shows a whole budget as it was granted; it must not round any other one up.
+        thousandths = math.floor(epsilon_of(math.sqrt(mu_squared), delta) * 1000.0 + 1e-5)
+        if thousandths and 1 / Fraction(noise_multiplier(thousandths / 1000.0, delta)) ** 2 > mu_squared:
+            thousandths -= 1
+        return thousandths / 1000.0
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from graphglass.privacy.release.accounts import (
 from graphglass.privacy.release.hash_chain import Entry, HashChain, Transaction
 from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.terms import PrivacyTerms
+from graphglass.wording import counted
 
 FORMAT = "graphglass-ledger"
 VERSION = 2
@@ -194,15 +195,15 @@ class Ledger:
             if mu_squared > budget.remaining:
                 raise BudgetError(
                     f"Dataset {dataset!r} has mu^2 = {float(budget.remaining):.6g} left (a release of epsilon "
-                    f"{budget.epsilon_remaining:.4g} at delta {budget.delta:g}); this release needs "
+                    f"{budget.epsilon_remaining:g} at delta {budget.delta:g}); this release needs "
                     f"{float(mu_squared):.6g}. Ask for a smaller epsilon."
                 )
             slack = slack_factor(budget.epsilon) * (budget.total_variation + total_variation)
             if slack > Fraction(budget.delta) * SLACK_SHARE:
                 raise BudgetError(
-                    f"The delta set aside for integer noise is used up for dataset {dataset!r}, "
-                    f"after {budget.releases} releases. The next one can have up to epsilon "
-                    f"{budget.epsilon_remaining:.4g}."
+                    f"The delta set aside for integer noise does not suffice for this release of dataset {dataset!r}, "
+                    f"after {counted(budget.releases, 'release')}. The next one can have up to epsilon "
+                    f"{budget.epsilon_remaining:g}."
                 )
             if not disjoint:
                 _refuse_second_name(transaction, charges, dataset, fingerprints)
