@@ -50,7 +50,7 @@ def test_score_carries_columns_and_prints_the_auroc_of_left_out_references(place
     assert rows[0]["smiles"] == "CCO"
     assert f"Queries that equal a reference: {len(CHAINS)} of {len(rows)}." in result.output
     detector, graphs = GLASS.load(place / "model"), read_graphs(place / "all.csv")
-    left_out = left_out_scores(detector, graphs, detector.decision_function(graphs))
+    left_out = left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs))
     scores = left_out.scores
     assert left_out.own.sum() == len(CHAINS)
     assert left_out.fair.all()
@@ -193,7 +193,7 @@ def test_compare_names_who_moved_and_why(place):
     found = json.loads(glass(*arguments, "chain", "--json", "-q").output)
     detectors = [GLASS.load(place / name) for name in ("model", "rings")]
     graphs = read_graphs(place / "all.csv")
-    scores = [left_out_scores(item, graphs, item.decision_function(graphs)).scores for item in detectors]
+    scores = [left_out_scores(item.scorer_, graphs, item.decision_function(graphs)).scores for item in detectors]
     assert found["auroc"][0] > 0.9 > 0.1 > found["auroc"][1]
     assert found["spearman"] < 0
     first = found["moved"][0]

@@ -208,7 +208,7 @@ def test_references_without_a_leave_one_out_score_are_known_and_left_out_of_the_
     mixed = concatenate([replace(many[60:], ids=tuple(f"again-{i}" for i in range(40))), queries[12:].without_labels()])
     labels = np.repeat([0, 1], [40, 12])
     write_json_lines(replace(mixed, labels=labels), tmp_path / "mixed.jsonl")
-    found = left_out_scores(large, mixed, large.decision_function(mixed))
+    found = left_out_scores(large.scorer_, mixed, large.decision_function(mixed))
     kept = set(large.references_.graphs.content_hashes())
     scored = np.array([digest in kept for digest in mixed.content_hashes()])
     own = np.isin(mixed.content_hashes(), many.content_hashes())

@@ -44,7 +44,7 @@ def test_graphs_that_refinement_confuses_are_told_apart_by_their_spectra():
 def test_references_with_edge_data_are_recognised(directed):
     graphs = chains(24, directed=directed)
     detector = GLASS().fit(graphs)
-    found = left_out_scores(detector, graphs, detector.decision_function(graphs))
+    found = left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs))
     assert found.own.all()
     assert np.array_equal(found.scores, detector.decision_scores_)
     with pytest.warns(UserWarning, match="Skipped 24"), pytest.raises(InputError, match="equals a normal reference"):

@@ -79,7 +79,7 @@ def comparison(
     from graphglass.channels.calibration import conformal_p_values
     from graphglass.detector.left_out import left_out_scores
 
-    a, b = (left_out_scores(detector, graphs, detector.decision_function(graphs)) for detector in pair)
+    a, b = (left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs)) for detector in pair)
     scores = [a.scores, b.scores]
     flags = [conformal_p_values(scores[i], pair[i].decision_scores_) <= alpha for i in (0, 1)]
     ranks = [rankdata(-values, method="ordinal") for values in scores]

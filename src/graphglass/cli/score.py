@@ -102,7 +102,7 @@ def score(
         typer.echo(warning, err=True)
     scores = detector.decision_function(graphs)
     show_ranking(ranking(graphs, scores, conformal_p_values(scores, detector.decision_scores_), alpha), output, top)
-    left_out = left_out_scores(detector, graphs, scores)
+    left_out = left_out_scores(detector.scorer_, graphs, scores)
     advice = f"use `glass references {model} list` for leave-one-out scores"
     if notice := left_out.notice("" if zero_shot or references is not None else advice):
         typer.echo(notice, err=True)

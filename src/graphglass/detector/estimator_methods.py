@@ -96,7 +96,7 @@ class EstimatorMethods:
         queries = graph_set(graphs)
         scores = scorer.scores(self._queries(queries, scorer))
         p_values = conformal_p_values(scores, scorer.reference_scores)
-        left_out = left_out_scores(self, queries, scores)  # type: ignore[arg-type]
+        left_out = left_out_scores(scorer, queries, scores)
         notice = left_out.notice("use decision_scores_ or `glass references MODEL list` for leave-one-out scores")
         return ScoreTable(queries.ids, scores, p_values, p_values <= alpha, notice)
 

@@ -330,7 +330,7 @@ class GLASS(EstimatorMethods, ReferenceChanges, PaperCodes, BaseEstimator):
             embedder = self.embedder_.for_any_domain().for_transfer(self.domain, trusted=trusted)
             return embedder.embed(queries, progress=self.verbose)
         queries = scorer.accept(queries)
-        warn_of_other_types(queries, self.references_.graphs)
+        warn_of_other_types(queries, scorer.references.graphs)
         return self._measure(queries, structure_only=scorer.structure_only)
 
     def _fitted(self, name: str) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphglass.detector.reference_sets import equal_places
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_scorer import ReferenceScorer
     from graphglass.graphs.graph_set import GraphSet
 
 
@@ -55,14 +55,13 @@ class LeftOut:
         return " ".join(parts)
 
 
-def left_out_scores(detector: GLASS, graphs: GraphSet, scores: NDArray[np.float64]) -> LeftOut:
+def left_out_scores(scorer: ReferenceScorer, graphs: GraphSet, scores: NDArray[np.float64]) -> LeftOut:
     """Find references and known anomalies among scored graphs, and give references their leave-one-out scores.
 
-    They are recognised by what the detector sees of them. Their ids say too little: a graph without a name is called
+    They are recognised by what scores depend on. Their ids say too little: a graph without a name is called
     after its line, which is another one in another file.
     """
-    scorer, references = detector.scorer_, detector.references_.graphs
-    graphs, large = scorer.accept(graphs), scorer.large
+    graphs, references, large = scorer.accept(graphs), scorer.references.graphs, scorer.large
     everything = references if large is None else large.graphs
     equal = equal_places(graphs, everything) >= 0
     own, known = np.zeros((2, len(graphs)), dtype=bool)

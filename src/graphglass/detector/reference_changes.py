@@ -150,7 +150,7 @@ class ReferenceChanges:
             added = added[kept]
         if self.anomalies_ is not None:
             added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_, "known anomaly")])
-        self._use(self.scorer_.with_anomalies(added, self.references_))
+        self._use(self.scorer_.with_anomalies(added))
         return self
 
     def remove_anomalies(self, ids: str | Sequence[str]) -> Self:
@@ -158,7 +158,7 @@ class ReferenceChanges:
         self._fitted("references_")
         keep = _without(ids, () if self.anomalies_ is None else self.anomalies_.graphs.ids, "known anomaly")
         remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
-        self._use(self.scorer_.with_anomalies(remaining, self.references_))
+        self._use(self.scorer_.with_anomalies(remaining))
         return self
 
     def _set_references(
@@ -167,26 +167,21 @@ class ReferenceChanges:
         *,
         structure_only: bool = False,
         anomalies: ProfiledGraphs | None = None,
-        scorer: ReferenceScorer | None = None,
     ) -> None:
-        """Measure scores against these references from now on; with ``scorer`` everything is fitted already."""
+        """Measure scores against these references from now on."""
         references = replace(references, graphs=references.graphs.without_labels())
         references = references.structure_only() if structure_only else references
         slices = () if self.embedder_ is None else self.embedder_.slices
-        if scorer is None:
-            scorer = ReferenceScorer.fit(
-                references, self.settings(), slices, structure_only=structure_only, anomalies=anomalies
-            )
-            references = references if scorer.large is None else references[scorer.large.calibrated]
-        self.references_ = references
-        self._use(scorer)
+        self._use(
+            ReferenceScorer.fit(references, self.settings(), slices, structure_only=structure_only, anomalies=anomalies)
+        )
 
     def _change_references(self, references: ProfiledGraphs) -> None:
         """Other references of the same kind beside the same known anomalies."""
         self._set_references(references, structure_only=self.scorer_.structure_only, anomalies=self.anomalies_)
 
     def _use(self, scorer: ReferenceScorer) -> None:
-        self.scorer_ = scorer
+        self.scorer_, self.references_ = scorer, scorer.references
         self.anomalies_ = None if scorer.known is None else scorer.known.graphs
 
     def _refuse_if_large(self, what: str) -> None:

@@ -35,11 +35,13 @@ class ReferenceScorer:
 
     Attributes
     ----------
+    references : ProfiledGraphs
+        Those with a leave-one-out score: all, unless the set is large.
     channels : tuple of Channel
         Those with data.
     fusion : Fusion
     reference_scores : float64 (references,)
-        The leave-one-out score of every reference, in its order; of a large set, of its calibrated references.
+        Their leave-one-out scores.
     schema : (node labels?, edge labels?, attribute names, edge attribute names, directed?)
         What the references carry; queries must carry the same.
     structure_only : bool
@@ -50,6 +52,7 @@ class ReferenceScorer:
         The second side of the references.
     """
 
+    references: ProfiledGraphs
     channels: tuple[Channel, ...]
     fusion: Fusion
     reference_scores: NDArray[np.float64]
@@ -82,17 +85,17 @@ class ReferenceScorer:
         if settings is None and large is None and 2 <= len(references) <= REFITTED:
             refit_left_out(channels, references)
         left_out = {channel.name: channel.left_out for channel in channels}
+        references = references if large is None else references[large.calibrated]
         if settings is None:
             fusion = fit_fusion(left_out, default_weights(channels), SHARPNESS)
         else:
             fusion = paper_fusion(
-                left_out, references.codes if large is None else references[large.calibrated].codes, slices, settings.k,
+                left_out, references.codes, slices, settings.k,
                 scorer=settings.scorer, calibration=settings.calibration,
             )  # fmt: skip
-        scorer = cls(channels, fusion, fusion.scores(left_out), graph_schema(references.graphs), structure_only, large)
-        if anomalies is None:
-            return scorer
-        return scorer.with_anomalies(anomalies, references if large is None else references[large.calibrated])
+        schema = graph_schema(references.graphs)
+        scorer = cls(references, channels, fusion, fusion.scores(left_out), schema, structure_only, large)
+        return scorer if anomalies is None else scorer.with_anomalies(anomalies)
 
     @property
     def reference_count(self) -> int:
@@ -193,12 +196,12 @@ class ReferenceScorer:
         twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
         return np.maximum(self.fusion.scores(pairs) - twin, 0)
 
-    def with_anomalies(self, anomalies: ProfiledGraphs | None, references: ProfiledGraphs) -> ReferenceScorer:
+    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> ReferenceScorer:
         """The same references beside these known anomalies; without any, scores keep their bits."""
         scores: NDArray[np.float64] = self.fusion.scores({c.name: c.left_out for c in self.channels})
         known = None
         if anomalies is not None:
-            known, scores = KnownAnomalies.fit(anomalies, self.channels, self.fusion, references, self.large)
+            known, scores = KnownAnomalies.fit(anomalies, self.channels, self.fusion, self.references, self.large)
         return replace(self, reference_scores=scores, known=known)
 
     def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:

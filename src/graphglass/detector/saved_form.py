@@ -166,6 +166,7 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
     if [list(part) if isinstance(part, tuple) else part for part in schema] != document["schema"]:
         raise ArtifactError(f"{where} has references of another kind than its settings say. Fit and save it again.")
     scorer = ReferenceScorer(
+        references,
         channels,
         Fusion.from_json(document["fusion"]),
         stored["reference_scores"],
@@ -177,7 +178,7 @@ def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | 
         anomalies = _profiled(artifact.tensors["anomalies"], artifact.documents["anomaly_names"])
         known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"], references, large)
         scorer = replace(scorer, known=known)
-    detector._set_references(references, structure_only=scorer.structure_only, scorer=scorer)
+    detector._use(scorer)
     # Whatever the checks above missed fails here, and not in the middle of somebody's scores.
     detector.decision_function(references.graphs[int(np.argmin(references.graphs.sizes))])
     return detector

@@ -69,7 +69,7 @@ def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> st
         f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
         f"{alpha:g}. Higher scores are more abnormal."
     )
-    notice = left_out_scores(detector, graphs, scores).notice()
+    notice = left_out_scores(detector.scorer_, graphs, scores).notice()
     about_scores = (
         "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares of "
         "each group."
