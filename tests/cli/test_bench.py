@@ -44,6 +44,7 @@ def test_single_then_table_then_plot(tmp_path: Path) -> None:
     [
         (["single", "--datasets", "MUTAGG"], "Did you mean 'MUTAG'"),
         (["single", "--methods", "gloss"], "Did you mean 'glass'"),
+        (["single", "--methods", ""], "--methods takes names of methods"),
         (["single", "--protocol", "ten-fold", "--methods", "size-knn"], "Unknown protocol"),
         (["transfer", "--sources", "chemistry", "--methods", "size-knn"], "Unknown source 'chemistry'"),
         (["text", "--methods", "size-knn"], "reads no text"),

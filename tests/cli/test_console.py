@@ -6,7 +6,7 @@ import warnings
 from rich.table import Table
 
 from graphglass.cli import app as cli_app
-from graphglass.cli.console import harmless, literal_console
+from graphglass.cli.console import harmless, literal_console, print_table
 
 
 def test_control_and_direction_characters_are_shown_instead_of_sent():
@@ -21,6 +21,14 @@ def test_control_and_direction_characters_are_shown_instead_of_sent():
     assert "\u202e" not in screen.getvalue()
     assert "[nH] \\x1b[2J :o:" in screen.getvalue()
     assert "wipe \\x1b[2J and \\u202eback" in screen.getvalue()
+
+
+def test_a_long_id_leaves_room_for_the_other_columns(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_table(None, ("id", "score"), [("path/" * 60, "0.1234"), ("short", "0.5678")])
+    shown = capsys.readouterr().out
+    assert "0.1234" in shown
+    assert "0.5678" in shown
 
 
 def test_other_text_is_kept():

@@ -220,6 +220,11 @@ def test_references_without_a_leave_one_out_score_are_known_and_left_out_of_the_
     command = ["score", str(tmp_path / "model"), str(tmp_path / "mixed.jsonl"), "--normal", "0"]
     told = CliRunner().invoke(app, command)
     assert f"Left out of the AUROC: {(~found.fair).sum()} references" in told.stderr
+    both = CliRunner().invoke(app, ["compare", *[str(tmp_path / "model")] * 2, str(tmp_path / "mixed.jsonl"), "-q"])
+    assert f"Left out: {(~found.fair).sum()} references without a leave-one-out score.\n" in both.stdout
+    assert f"{found.fair.sum()} graphs, rank correlation" in both.stdout
+    listed = CliRunner().invoke(app, ["references", str(tmp_path / "model"), "list"])
+    assert f"Not listed: {len(many) - KEPT} references without" in listed.stderr
     area = roc_auc_score(labels[found.fair], found.scores[found.fair])
     assert f"AUROC {area:.4f} ({(found.fair & (labels == 0)).sum()} normal graphs" in told.stdout
 

@@ -96,8 +96,8 @@ class SplitRun(Run):
 
 
 def listed(values: str) -> list[str]:
-    """Names separated by commas, as a list."""
-    return [part.strip() for part in values.split(",") if part.strip()]
+    """Names separated by commas, each once."""
+    return list(dict.fromkeys(part.strip() for part in values.split(",") if part.strip()))
 
 
 def seed_numbers(text: str) -> tuple[int, ...]:
@@ -119,6 +119,8 @@ def _methods(names: str) -> list[str]:
     from graphglass.bench.methods import factory
 
     chosen = listed(names)
+    if not chosen:
+        raise BenchError(f"--methods takes names of methods, separated by commas; found {names!r}.")
     for name in chosen:
         factory(name)
     return chosen

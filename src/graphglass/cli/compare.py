@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, aurocs
 from graphglass.cli.option_groups import ALPHA, JSON, MODEL, QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
+from graphglass.errors import InputError
 from graphglass.wording import counted
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def compare(
     """Compare two models: rank correlation, changed flags, and the graphs whose rank moved most, with the reason.
 
     The reason is how much more or less each family of channels adds to the score. Graphs that are references of a
-    model are ranked by their leave-one-out scores. With --label-column and --normal, the AUROC of both models is
-    printed as well.
+    model are ranked by their leave-one-out scores; those without one, of a very large set, are left out. With
+    --label-column and --normal, the AUROC of both models is printed as well.
     """
     from graphglass.cli.console import print_line, print_table
     from graphglass.detector.glass import GLASS
@@ -59,7 +60,9 @@ def compare(
         typer.echo(json.dumps(found, indent=2))
         return
     correlation = "undefined" if found["spearman"] is None else f"{found['spearman']:.4f}"
-    print_line(f"{counted(len(read), 'graph')}, rank correlation (Spearman) {correlation}.")
+    if left := len(read) - found["graphs"]:
+        print_line(f"Left out: {counted(left, 'reference')} without a leave-one-out score.")
+    print_line(f"{counted(found['graphs'], 'graph')}, rank correlation (Spearman) {correlation}.")
     print_line(
         f"Flagged at {alpha:g}: {found['flagged'][0]} by A, {found['flagged'][1]} by B, {found['both']} by both."
     )
@@ -80,16 +83,22 @@ def comparison(
     from graphglass.detector.left_out import left_out_scores
 
     a, b = (left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs)) for detector in pair)
-    scores = [a.scores, b.scores]
+    kept = np.flatnonzero(~(a.unscored | b.unscored))
+    if not len(kept):
+        raise InputError(
+            "Every graph is a reference without a leave-one-out score. Compare the models on other graphs."
+        )
+    graphs, scores = graphs[kept], [a.scores[kept], b.scores[kept]]
     flags = [conformal_p_values(scores[i], pair[i].decision_scores_) <= alpha for i in (0, 1)]
     ranks = [rankdata(-values, method="ordinal") for values in scores]
     moved = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:top]
     moved = moved[ranks[0][moved] != ranks[1][moved]]
-    reasons = _reasons(pair, graphs[moved], [a.own[moved], b.own[moved]]) if len(moved) else []
+    reasons = _reasons(pair, graphs[moved], [a.own[kept][moved], b.own[kept][moved]]) if len(moved) else []
     found = {
         "spearman": _rank_correlation(*scores),
         "flagged": [int(flag.sum()) for flag in flags],
         "both": int((flags[0] & flags[1]).sum()),
+        "graphs": len(kept),
         "moved": [
             {
                 "id": graphs.ids[i],

@@ -37,6 +37,9 @@ def print_line(text: str) -> None:
     literal_console().print(text, highlight=False)
 
 
+WHOLE = 40  # characters of a name or id that stays on one line; longer ones would push out the other columns
+
+
 def print_table(title: str | None, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; columns whose cells are all numbers are aligned to the right."""
     from rich.box import SIMPLE
@@ -50,7 +53,7 @@ def print_table(title: str | None, headings: Sequence[str], rows: Iterable[Seque
             "p-value" if heading == "p_value" else heading,
             justify="right" if numeric else "left",
             overflow="fold",
-            no_wrap=place == 0,  # names and ids are there to be copied
+            no_wrap=place == 0 and all(len(row[0]) <= WHOLE for row in cells),  # there to be copied
         )
     for row in cells:
         table.add_row(*row)

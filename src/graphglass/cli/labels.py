@@ -66,7 +66,7 @@ def aurocs(truth: NDArray[np.bool_] | None, *found: LeftOut) -> list[float]:
     fair = np.logical_and.reduce([part.fair for part in found])
     known = np.logical_or.reduce([part.known for part in found])
     reasons = []
-    if unscored := int((~fair & ~known).sum()):
+    if unscored := int(np.logical_or.reduce([part.unscored for part in found]).sum()):
         reasons.append(f"{counted(unscored, 'reference')} without a leave-one-out score")
     if known.any():
         reasons.append(counted(int(known.sum()), "known anomaly", "known anomalies"))

@@ -35,10 +35,15 @@ def references(
 
 @app.command("list")
 def show(ctx: typer.Context) -> None:
-    """Print the id and leave-one-out score of every reference, then the ids of the known anomalies."""
+    """Print the id and leave-one-out score of every reference, then the ids of the known anomalies.
+
+    Of a very large set, a sample of the references has leave-one-out scores; the others are not listed.
+    """
     detector = _load(ctx)
     for identifier, value in zip(detector.references_.graphs.ids, detector.decision_scores_, strict=True):
         typer.echo(f"{identifier}\t{value:.6f}")
+    if others := detector.scorer_.reference_count - len(detector.references_):
+        typer.echo(f"Not listed: {counted(others, 'reference')} without a leave-one-out score.", err=True)
     for identifier in () if detector.anomalies_ is None else detector.anomalies_.graphs.ids:
         typer.echo(f"{identifier}\tanomaly")
 

@@ -43,6 +43,11 @@ class LeftOut:
     known: NDArray[np.bool_]
     fair: NDArray[np.bool_]
 
+    @property
+    def unscored(self) -> NDArray[np.bool_]:
+        """References without a leave-one-out score."""
+        return ~self.fair & ~self.known
+
     def notice(self, advice: str = "") -> str:
         """What to know about the scores of such graphs, with advice about references; empty if there are none."""
         parts = []

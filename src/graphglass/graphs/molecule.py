@@ -59,7 +59,9 @@ def sanitised(chemistry: Any, molecule: Any) -> Any:
     """The molecule, which is changed, with its rings and aromatic bonds known and hydrogens folded into their atoms."""
     try:
         chemistry.SanitizeMol(molecule)
-        return chemistry.RemoveHs(molecule)
+        folding = chemistry.RemoveHsParameters()
+        folding.removeDefiningBondStereo = True  # [H]/N=C is HN=C: no graph holds stereochemistry
+        return chemistry.RemoveHs(molecule, folding)
     except ValueError as error:  # RDKit's sanitisation exceptions are ValueErrors
         raise GraphError(f"not a possible molecule: {error}") from error
 

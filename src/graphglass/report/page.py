@@ -15,7 +15,7 @@ from graphglass import __version__
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.glass import GLASS
 from graphglass.detector.left_out import left_out_scores
-from graphglass.graphs.drawing import draw_graph, frequent_labels
+from graphglass.graphs.drawing import Picture, draw_graph, frequent_labels
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.own_columns import free_names
 from graphglass.report.charts import reference_map, score_distribution, share_bars
@@ -139,6 +139,10 @@ def _own_cell(value: Any) -> tuple[float | None, str]:
     return number, "" if value is None else escape(defused(str(value)))
 
 
+def _part(picture: Picture) -> str:
+    return f" ({picture.shown} of {picture.total} nodes)" if picture.shown < picture.total else ""
+
+
 def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
     graph = graphs[index]
     explanation = detector.explain(graph, neighbours=_NEIGHBOURS)
@@ -148,11 +152,13 @@ def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
         known, first = detector.anomalies_.graphs, explanation.resembles[0]
         near = [("known anomaly", known[known.ids.index(first.id)], first), *near]
     own = draw_graph(graph, explanation.node_attribution, coloured, explanation.edges)
-    figures = [f"<figure>{own.svg}<figcaption>this graph"]
+    figures = [f"<figure>{own.svg}<figcaption>this graph{_part(own)}"]
     for kind, other, item in near:
         picture = draw_graph(other, coloured=coloured)
         alike = ", ".join(f"{name} {value:.2f}" for name, value in item.families.items())
-        figures.append(f"<figure>{picture.svg}<figcaption>{kind} {escape(item.id)}<br>similarity: {escape(alike)}")
+        figures.append(
+            f"<figure>{picture.svg}<figcaption>{kind} {escape(item.id)}{_part(picture)}<br>similarity: {escape(alike)}"
+        )
     pictures = "".join(f"{figure}</figcaption></figure>" for figure in figures)
     more = len(explanation.reasons) - _REASONS
     shown = [*explanation.reasons[:_REASONS], *([f"and {more} more"] if more > 0 else [])]

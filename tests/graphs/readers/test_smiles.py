@@ -168,6 +168,12 @@ def test_rdkit_molecules() -> None:
     assert read_graphs(molecules[0]).content_hashes() == expected[:1]
 
 
+def test_hydrogens_with_a_direction_are_folded_too() -> None:
+    spellings = ["N=C(N)C", "[H]N=C(N)C", "[H]/N=C(\\N)C"]
+    assert len(set(read_graphs(spellings, format="smi").content_hashes())) == 1
+    assert read_graphs([Chem.MolFromSmiles(spellings[2])]).node_count == 4
+
+
 def test_a_molecule_that_is_none_or_impossible_is_left_out() -> None:
     impossible = Chem.MolFromSmiles("C(C)(C)(C)(C)C", sanitize=False)
     result = read_report([Chem.MolFromSmiles("C"), None, impossible])
