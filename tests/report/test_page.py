@@ -31,6 +31,10 @@ def test_every_row_of_the_explained_leads_to_its_card(page):
     assert page.count("<tr>") == len(QUERIES) + 1
 
 
+def test_a_part_of_a_large_graph_is_called_one(detector):
+    assert "this graph (150 of 200 nodes)" in report_page(detector, read_graphs(["C" * 200], format="smi"))
+
+
 def test_what_decides_is_what_is_shown(page, detector):
     queries = read_graphs(QUERIES, format="smi")
     worst = queries[int(np.argmax(detector.decision_function(queries)))]
