@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-CODE := src tests benchmarks examples docs
+CODE := src bench tests examples docs
 
 .PHONY: help demo test check docs build fuzz install clean
 
@@ -16,10 +16,10 @@ help:
 	@echo "make fuzz   damaged files and requests against every reader, some minutes; updates docs/security.md"
 	@echo "make clean  remove $(VENV), demo-output, site and dist"
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml bench/pyproject.toml constraints.txt
 	@echo "Installing GraphGlass and its tools into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]'
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]' --editable './bench[all]'
 	@touch $@
 
 install: $(STAMP)
@@ -45,7 +45,7 @@ build: $(STAMP)
 	$(BIN)/python -m build
 
 fuzz: $(STAMP)
-	$(BIN)/python benchmarks/fuzz.py
+	$(BIN)/python bench/scripts/fuzz.py
 
 clean:
 	rm -rf $(VENV) demo-output site dist

@@ -31,7 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made |= {page: (ROOT / source).read_text(encoding="utf-8") for page, source in COPIES.items()}
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
-    for figure in sorted((ROOT / "results").rglob("*.png")):
+    for figure in sorted((ROOT / "bench/results").rglob("*.png")):
         files.append(File.generated(config, figure.relative_to(ROOT).as_posix(), abs_src_path=str(figure)))
     return files
 

@@ -23,7 +23,7 @@ from graphglass import GLASS, load_dataset, read_graphs, write_json_lines
 from graphglass.graphs import GraphSet
 from graphglass.report.page import write_report
 from graphglass.serve.app import create_app
-from graphglass.serve.guard import LOOPBACK_NAMES
+from graphglass.serve.middleware import LOOPBACK_NAMES
 from graphglass.serve.service import Service
 
 DOCS = Path(__file__).parent

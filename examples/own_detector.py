@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 
+from glassbench.baselines import SizeKNN
+from glassbench.protocols import split
 from graphglass import GLASS, load_dataset, profile
-from graphglass.baselines import SizeKNN
-from graphglass.bench.protocols import split
 
 
 class StructureForest:

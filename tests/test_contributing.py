@@ -90,7 +90,7 @@ def test_a_channel_passes_the_tests_of_every_channel(add, monkeypatch):
 
 
 def test_a_baseline(add, monkeypatch):
-    from graphglass.bench import methods
+    from glassbench import methods
 
     add("src/graphglass/baselines/degree_gap.py")
     for name, factory in entry("src/graphglass/bench/methods.py", vars(methods), "{", "}").items():
@@ -104,7 +104,7 @@ def test_a_baseline(add, monkeypatch):
 
 def test_an_encoder(add):
     from graphglass import graphdp, profile
-    from graphglass.embedding.encoders.text_encoder import TextEncoder
+    from graphglass.glass.encoders.text_encoder import TextEncoder
 
     encoder = add("src/graphglass/embedding/encoders/word_counts.py").WordCountEncoder()
     assert isinstance(encoder, TextEncoder)

@@ -21,7 +21,13 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # Pages whose commands are run in order; those of the other pages must parse, or run if they end at once.
 WALKED = ("README", "index", "how-to", "concepts")
-QUICK = ("glass private budget create", "glass private sigma", "glass data list", "glass describe", "glass --version")
+QUICK = (
+    "glass private budget create",
+    "glass private sigma",
+    "glassbench data list",
+    "glass describe",
+    "glass --version",
+)
 # Commands that wait for requests or input, need another machine, or take minutes.
 PARSED = re.compile(r"glass (serve|watch|bench|demo|references MODEL)|tcp://| NORMALS | QUERIES ")
 # Places that a reader replaces by their own.

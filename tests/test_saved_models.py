@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from graphglass import GLASS, load_dataset
-from graphglass.detector.saved_form import KIND
+from graphglass.detector.model_files import KIND
 from graphglass.errors import ArtifactError
-from graphglass.storage.manifest import format_version
+from graphglass.files.manifest import format_version
 
 MODELS = Path(__file__).with_name("models")
 VERSION = format_version(KIND)

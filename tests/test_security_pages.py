@@ -58,12 +58,12 @@ def test_every_step_of_the_proof_names_a_test():
     ("script", "mark", "record"), [("fuzz", "fuzz", "fuzz"), ("large_graphs", "large", "large_graphs")]
 )
 def test_tables_are_those_of_the_records(script, mark, record, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    spec = importlib.util.spec_from_file_location(script, ROOT / "benchmarks" / f"{script}.py")
+    monkeypatch.syspath_prepend(ROOT / "bench/scripts")
+    spec = importlib.util.spec_from_file_location(script, ROOT / "bench/scripts" / f"{script}.py")
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, script, module)
     spec.loader.exec_module(module)
     shown = PAGES["security"].partition(f"<!-- {mark}:begin -->\n")[2].partition(f"\n<!-- {mark}:end -->")[0]
-    content = json.loads((ROOT / "results" / "security" / f"{record}.json").read_text())
+    content = json.loads((ROOT / "bench/results" / "security" / f"{record}.json").read_text())
     assert shown == module.table(content)
     assert not content.get("findings")

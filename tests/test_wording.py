@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphglass.wording import counted, listing, setting
+from graphglass.messages import counted, listing, setting
 
 ROOT = Path(__file__).parents[1]
 TEXTS = [

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from graphglass.channels.sketch import sketch
     from graphglass.detector.explanation import Explanation
     from graphglass.detector.glass import GLASS
-    from graphglass.embedding.encoders.text_encoder import load_encoder
-    from graphglass.embedding.prompt.graphdp import GraphDP, graphdp
+    from graphglass.glass.encoders.text_encoder import load_encoder
+    from graphglass.glass.prompt.graphdp import GraphDP, graphdp
+    from graphglass.graphs.concatenation import concatenate
     from graphglass.graphs.graph_set import GraphSet
-    from graphglass.graphs.joining import concatenate
     from graphglass.graphs.limits import Limits
     from graphglass.graphs.read import read_graphs, read_report
     from graphglass.graphs.readers.json_lines import write_json_lines
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from graphglass.privacy.release.publish import release
     from graphglass.structure.profile import StructureProfile, profile
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Public name -> module that defines it.
 _HOMES = {
     "sketch": "channels.sketch",
     "Explanation": "detector.explanation",
     "GLASS": "detector.glass",
-    "GraphDP": "embedding.prompt.graphdp",
-    "graphdp": "embedding.prompt.graphdp",
-    "load_encoder": "embedding.encoders.text_encoder",
+    "GraphDP": "glass.prompt.graphdp",
+    "graphdp": "glass.prompt.graphdp",
+    "load_encoder": "glass.encoders.text_encoder",
     "GraphSet": "graphs.graph_set",
-    "concatenate": "graphs.joining",
+    "concatenate": "graphs.concatenation",
     "load_dataset": "graphs.tu_catalogue",
     "read_graphs": "graphs.read",
     "read_report": "graphs.read",

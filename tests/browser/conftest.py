@@ -4,7 +4,7 @@ import pytest
 
 from graphglass import GLASS, read_graphs
 from graphglass.serve.app import create_app
-from graphglass.serve.guard import LOOPBACK_NAMES
+from graphglass.serve.middleware import LOOPBACK_NAMES
 from graphglass.serve.service import Service
 
 CHROMIUM = next(

@@ -22,7 +22,7 @@ from graphglass.cli.app import app
 from graphglass.cli.reading_options import Reading
 from graphglass.cli.references import add
 from graphglass.errors import InputError
-from graphglass.graphs.joining import concatenate
+from graphglass.graphs.concatenation import concatenate
 
 
 def glass(*arguments):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
 from graphglass.cli.labels import anomalous, aurocs
-from graphglass.detector.left_out import LeftOut, left_out_scores
+from graphglass.detector.known_queries import LeftOut, left_out_scores
 from graphglass.detector.reference_sets import equal_places
 
 CHAINS = [("C" * size + end, "chain", f"n{size}{end}") for size in range(2, 9) for end in ("O", "N", "")]

@@ -191,7 +191,7 @@ def test_a_merge_without_a_common_prior_is_reported(glass, tmp_path):
 
 def test_a_release_leaves_no_copy_of_the_graphs_in_the_cache(glass, tmp_path, monkeypatch):
     monkeypatch.setattr(Reading, "read", REAL_READ)
-    monkeypatch.setattr("graphglass.graphs.columnar._WORTHWHILE", 1)
+    monkeypatch.setattr("graphglass.graphs.parse_cache._WORTHWHILE", 1)
     monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "T"
     folder.mkdir()

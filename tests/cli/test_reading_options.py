@@ -105,7 +105,7 @@ def test_a_name_that_is_no_file_is_explained(tmp_path):
     (tmp_path / "water.json").write_text("{}")
     with pytest.raises(InputError, match=r"\.json is not read.* ends in \.jsonl"):
         glass("describe", tmp_path / "water.json")
-    with pytest.raises(InputError, match=r"glass data get MUTAG .* load_dataset\('MUTAG'\)"):
+    with pytest.raises(InputError, match=r"glassbench data get MUTAG .* load_dataset\('MUTAG'\)"):
         glass("describe", "MUTAG")
     with pytest.raises(InputError, match=r"nobody does not exist\.$"):
         glass("describe", "nobody")

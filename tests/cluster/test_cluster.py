@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from graphglass import GLASS, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
 from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
-from graphglass.cluster.part_work import Outcome, Part, input_files, list_parts, score_part
+from graphglass.cluster.parts import Outcome, Part, input_files, list_parts, score_part
 from graphglass.errors import ClusterError, GraphError, InputError
-from graphglass.storage.load import artifact_digest
+from graphglass.files.load import artifact_digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 

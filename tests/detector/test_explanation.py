@@ -98,7 +98,7 @@ def chain_with_clique(length, clique, name):
 
 
 def test_deleting_the_top_nodes_lowers_the_score_more_than_deleting_random_ones():
-    from graphglass.graphs.joining import concatenate
+    from graphglass.graphs.concatenation import concatenate
 
     rng = np.random.default_rng(0)
     paths = concatenate(chain_with_clique(int(n), 0, f"path {i}") for i, n in enumerate(rng.integers(12, 24, 40)))

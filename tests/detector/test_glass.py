@@ -8,7 +8,7 @@ from sklearn.base import clone
 from graphglass import GLASS
 from graphglass.errors import EncoderError, GraphError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.joining import concatenate
+from graphglass.graphs.concatenation import concatenate
 
 
 def test_alone_equals_in_a_batch(fitted, queries):

@@ -19,11 +19,11 @@ from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables import table_channel
 from graphglass.cli.app import app
 from graphglass.detector import large_references
-from graphglass.detector.left_out import left_out_scores
+from graphglass.detector.known_queries import left_out_scores
 from graphglass.errors import ArtifactError, GraphError, InputError, MissingExtraError
-from graphglass.graphs.joining import concatenate
+from graphglass.files import disk_arrays
+from graphglass.graphs.concatenation import concatenate
 from graphglass.report.page import report_page
-from graphglass.storage import roomy
 
 KEPT = 40  # references with a leave-one-out score
 
@@ -174,7 +174,7 @@ def test_reading_in_parts_and_from_files_changes_no_score(small, many, queries, 
     together = small.with_references(many)
     for module, name in ((profiled_graphs, "PART"), (table_channel, "ROWS")):
         bounds.setattr(module, name, 30)
-    bounds.setattr(roomy, "LARGE", 1024)
+    bounds.setattr(disk_arrays, "LARGE", 1024)
     apart = small.with_references(many)
     apart.save(tmp_path / "m")
     loaded = GLASS.load(tmp_path / "m")

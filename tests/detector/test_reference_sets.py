@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from graphglass import GLASS, read_graphs
-from graphglass.detector.left_out import left_out_scores
+from graphglass.detector.known_queries import left_out_scores
 from graphglass.detector.reference_sets import equal_places
 from graphglass.errors import InputError
-from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.labels import text_code
 
 
 def molecules(*smiles):

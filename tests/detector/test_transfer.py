@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from graphglass.detector import GLASS
-from graphglass.embedding.prompt.graphdp import PromptContext
 from graphglass.errors import ParameterError
+from graphglass.glass.prompt.graphdp import PromptContext
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_prompts_name_the_regime_of_transfer(fitted, queries, monkeypatch):
         seen.append(context)
         return np.eye(1024, dtype=np.float32)[np.zeros(len(structure), int)]
 
-    monkeypatch.setattr("graphglass.embedding.embedder.text_anchors", record)
+    monkeypatch.setattr("graphglass.glass.embedder.text_anchors", record)
     target = copy.copy(detector).set_params(domain="protein")
     for one in (detector, target):
         one._queries(queries[:2])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.label_codes import label_codes
+from graphglass.graphs.labels import label_codes
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=4)
 _LABEL = st.one_of(st.integers(-5, 5), _TEXT)

@@ -11,8 +11,8 @@ import pytest
 from graphglass import GLASS, read_graphs, write_json_lines, write_parquet
 from graphglass.errors import GraphError
 from graphglass.graphs.chemistry import DESCRIPTORS, NO_ENVIRONMENT, descriptors
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.graphs.subgraphs import without_nodes
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from graphglass.errors import GraphError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 
 SETS = st.from_type(GraphSet)
 LAW = settings(max_examples=40, deadline=None)

@@ -71,7 +71,7 @@ def test_names_in_any_case_and_as_the_paper_writes_them() -> None:
 
 def test_mutag_needs_nothing_and_others_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert len(load_dataset("MUTAG")) == 188
-    with pytest.raises(DataError, match=r"glass data get NCI1 --data-root"):
+    with pytest.raises(DataError, match=r"glassbench data get NCI1 --data-root"):
         load_dataset("NCI1")
     shutil.unpack_archive(str(bundled_path("MUTAG")), tmp_path)
     monkeypatch.setenv("GRAPHGLASS_DATA", str(tmp_path))

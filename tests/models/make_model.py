@@ -6,9 +6,10 @@ Run it only after the format version was raised, and keep the models of earlier 
 import json
 from pathlib import Path
 
-from graphglass import GLASS, load_dataset
 from graphglass.detector.saved_form import KIND
 from graphglass.storage.manifest import format_version
+
+from graphglass import GLASS, load_dataset
 
 VERSION = format_version(KIND)
 

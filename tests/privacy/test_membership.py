@@ -5,8 +5,8 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import beta
 
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.release.graph_features import GraphFeatures
 from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.release.noise import discrete_gaussian

@@ -8,7 +8,8 @@ import pytest
 
 from graphglass import load_dataset
 from graphglass.errors import ArtifactError, ParameterError, PrivacyError
-from graphglass.privacy.joint_features import JointFeatures
+from graphglass.files.single_file import pack_artifact, unpack_artifact
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.private_summary import KIND, PrivateSummary
 from graphglass.privacy.release import publish
@@ -17,7 +18,6 @@ from graphglass.privacy.release.merge import merge
 from graphglass.privacy.release.publish import release
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.summary_detector import SummaryDetector
-from graphglass.storage.single_file import pack_artifact, unpack_artifact
 
 SMALL = SketchFeatures(dimension=256, sharpness=2)
 

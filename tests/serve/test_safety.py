@@ -9,10 +9,10 @@ from fastapi.testclient import TestClient
 
 from graphglass.errors import ServeError
 from graphglass.serve.app import create_app
-from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.guard import LOOPBACK_NAMES, check_address, read_token
+from graphglass.serve.middleware import LOOPBACK_NAMES, check_address, read_token
 from graphglass.serve.problems import problem_response
+from graphglass.serve.queues import Batcher, BusyError
 from graphglass.serve.request_limits import ServeLimits
 
 TOKEN = "a-long-enough-token"

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, read_graphs
 from graphglass.cli.app import app
+from graphglass.detector.drift import DriftMartingale
 from graphglass.errors import InputError
 from graphglass.graphs.readers.json_lines import json_records
-from graphglass.serve.drift import DriftMartingale
 from graphglass.serve.line_sources import MOST_AT_ONCE, Line, directory_lines, read_places, stream_lines, write_places
 from graphglass.serve.service import Service
 from graphglass.serve.stream_scorer import StreamScorer

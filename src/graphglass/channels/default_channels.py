@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from graphglass.channels.channel import Channel
 from graphglass.channels.patterns.environment_channel import EnvironmentChannel
-from graphglass.channels.patterns.pattern_channel import PatternChannel
-from graphglass.channels.patterns.starts import (
+from graphglass.channels.patterns.initial_labels import (
     ContrastStart,
     DirectionStart,
     EdgeValueStart,
@@ -15,6 +14,7 @@ from graphglass.channels.patterns.starts import (
     LengthStart,
     ShapeStart,
 )
+from graphglass.channels.patterns.pattern_channel import PatternChannel
 from graphglass.channels.tables.attribute_values import AttributeMap
 from graphglass.channels.tables.composition import CompositionMap
 from graphglass.channels.tables.edge_kinds import EdgeKindMap
@@ -22,7 +22,7 @@ from graphglass.channels.tables.edge_values import EdgeValueMap
 from graphglass.channels.tables.feature_maps import SizeMap, StructureMap
 from graphglass.channels.tables.geometry import GeometryMap
 from graphglass.channels.tables.molecule_descriptors import DescriptorMap
-from graphglass.channels.tables.random_layers import RandomLayersMap
+from graphglass.channels.tables.surroundings import RandomLayersMap
 from graphglass.channels.tables.table_channel import TableChannel
 
 # One weight per family, shared equally by its channels that have data.

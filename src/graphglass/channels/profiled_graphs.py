@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.structure.profile import StructureProfile, join_profiles, profile
 
 PART = 20_000  # graphs read at a time

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from graphglass.channels.fourier import standard_frequencies
+from graphglass.channels.patterns.initial_labels import LabelStart, ShapeStart, Start
 from graphglass.channels.patterns.pattern_channel import LEVELS, neighbourhood_keys
-from graphglass.channels.patterns.starts import LabelStart, ShapeStart, Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.sphere.fourier import standard_frequencies
 from graphglass.structure.kernels.compiled import kernel
 from graphglass.structure.kernels.hashing import spread_bits
 from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile, profile

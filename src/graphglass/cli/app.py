@@ -28,9 +28,6 @@ COMMANDS = {
     "describe": "The structural profile of every graph.",
     "prompt": "The text an encoder reads about every graph.",
     "encoders": "List text encoders, or measure one.",
-    "cache": "Size and content of the cache folder.",
-    "bench": "Measure detectors under named protocols.",
-    "data": "List, fetch and verify the benchmark datasets.",
     "private": "Publish a noisy summary of reference graphs instead of the graphs.",
 }
 
@@ -84,16 +81,21 @@ def glass(
 
 
 def main() -> None:
-    """Entry point: expected errors and warnings become one line on standard error; an error exits with code 2."""
-    warnings.showwarning = lambda message, *_: typer.echo(f"glass: {message}", err=True)
+    """Entry point of `glass`."""
+    run_app(app, "glass")
+
+
+def run_app(app: typer.Typer, name: str) -> None:
+    """Run a command; expected errors and warnings become one line on standard error; an error exits with code 2."""
+    warnings.showwarning = lambda message, *_: typer.echo(f"{name}: {message}", err=True)
     try:
         app()
     except GlassError as error:
-        typer.echo(f"glass: {error}", err=True)
+        typer.echo(f"{name}: {error}", err=True)
         sys.exit(2)
     except OSError as error:
         # What is still buffered must not fail again when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         where = "" if error.filename is None else f"{error.filename}: "
-        typer.echo(f"glass: {where}{error.strerror or error}", err=True)
+        typer.echo(f"{name}: {where}{error.strerror or error}", err=True)
         sys.exit(2)

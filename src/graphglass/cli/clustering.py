@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.cluster.part_work import Outcome
+    from graphglass.cluster.parts import Outcome
 
 CLUSTER = Annotated[
     str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): one result per part.")

@@ -14,11 +14,11 @@ from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, aurocs
 from graphglass.cli.option_groups import ALPHA, JSON, MODEL, QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import InputError
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
-    from graphglass.detector.left_out import LeftOut
+    from graphglass.detector.known_queries import LeftOut
     from graphglass.graphs.graph_set import GraphSet
 
 app = typer.Typer()
@@ -80,7 +80,7 @@ def comparison(
     from scipy.stats import rankdata
 
     from graphglass.channels.calibration import conformal_p_values
-    from graphglass.detector.left_out import left_out_scores
+    from graphglass.detector.known_queries import left_out_scores
 
     a, b = (left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs)) for detector in pair)
     kept = np.flatnonzero(~(a.unscored | b.unscored))

@@ -12,8 +12,8 @@ from graphglass.cli.option_groups import JSON, QUIET, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.cli.rows import SUFFIXES, encoded, write_rows
 from graphglass.errors import InputError
-from graphglass.storage.output_file import refuse_unless_writable
-from graphglass.wording import counted
+from graphglass.files.output_file import refuse_unless_writable
+from graphglass.messages import counted
 
 app = typer.Typer()
 

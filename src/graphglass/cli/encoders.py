@@ -26,7 +26,7 @@ def encoders(context: typer.Context) -> None:
 def list_encoders() -> None:
     """Every encoder, what it needs, and whether it would load on this machine."""
     from graphglass.cli.console import print_table
-    from graphglass.embedding.encoders.catalogue import catalogue
+    from graphglass.glass.encoders.catalogue import catalogue
 
     rows = [(item.name, "yes" if item.ready else "no", item.dimension, item.reads, item.needs) for item in catalogue()]
     print_table(None, ("encoder", "ready", "dimension", "reads", "needs"), rows)
@@ -45,9 +45,9 @@ def check(
     """Load an encoder and measure its speed and how well it represents numbers."""
     from time import perf_counter
 
-    from graphglass.embedding.encoders.text_encoder import load_encoder
-    from graphglass.embedding.prompt.graphdp import graphdp
-    from graphglass.embedding.prompt.legibility import legibility
+    from graphglass.glass.encoders.text_encoder import load_encoder
+    from graphglass.glass.prompt.graphdp import graphdp
+    from graphglass.glass.prompt.legibility import legibility
     from graphglass.structure.profile import profile
 
     start = perf_counter()

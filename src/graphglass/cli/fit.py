@@ -13,7 +13,7 @@ from graphglass.cli.clustering import CLUSTER, WORKERS
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous
 from graphglass.cli.option_groups import QUIET, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 app = typer.Typer()
 
@@ -52,7 +52,7 @@ def fit(
     command with --resume continues from it.
     """
     from graphglass.detector.glass import GLASS
-    from graphglass.detector.saved_form import refuse_unless_writable
+    from graphglass.detector.model_files import refuse_unless_writable
     from graphglass.errors import InputError
 
     refuse_unless_writable(output)

@@ -50,8 +50,8 @@ def info(
     detector = GLASS.load(model)
     history = () if detector.embedder_ is None else detector.embedder_.graph.history.loss
     if plot is not None:
-        from graphglass.report.charts import loss_curve
-        from graphglass.storage.output_file import refuse_unless_writable, write_file
+        from graphglass.drawing.charts import loss_curve
+        from graphglass.files.output_file import refuse_unless_writable, write_file
 
         refuse_unless_writable(plot, (".svg",))
         write_file(plot, loss_curve(history).encode())

@@ -11,10 +11,10 @@ import typer
 from numpy.typing import NDArray
 
 from graphglass.errors import InputError
-from graphglass.wording import counted, listing
+from graphglass.messages import counted, listing
 
 if TYPE_CHECKING:
-    from graphglass.detector.left_out import LeftOut
+    from graphglass.detector.known_queries import LeftOut
     from graphglass.graphs.graph_set import GraphSet
 
 LABEL_COLUMN = Annotated[

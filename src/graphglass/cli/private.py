@@ -11,7 +11,7 @@ import typer
 from graphglass.cli.option_groups import KEEP, SOURCE_PRIOR
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
@@ -244,8 +244,8 @@ def score(
     There are no p-values: they would need the private references.
     """
     from graphglass.cli.rows import ranking, show_ranking
+    from graphglass.files.output_file import refuse_unless_writable
     from graphglass.privacy.summary_detector import SummaryDetector
-    from graphglass.storage.output_file import refuse_unless_writable
 
     if output is not None:
         refuse_unless_writable(output, inputs=(graphs, summary, reading.nodes))

@@ -36,7 +36,7 @@ def prompt(
     """Print the GraphDP of every graph: exactly what an encoder reads."""
     import json
 
-    from graphglass.embedding.prompt.graphdp import graphdp
+    from graphglass.glass.prompt.graphdp import graphdp
     from graphglass.structure.profile import profile
 
     read = reading.read(graphs)

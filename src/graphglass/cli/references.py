@@ -11,7 +11,7 @@ import typer
 
 from graphglass.cli.option_groups import existing_model
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
@@ -108,7 +108,7 @@ def _sides(detector: GLASS) -> str:
 @contextmanager
 def _changing(ctx: typer.Context) -> Iterator[GLASS]:
     """The model, locked until the change is saved: of two changes at once, the second starts from the first."""
-    from graphglass.storage.atomic import locked
+    from graphglass.files.atomic import locked
 
     with locked(_local(ctx)):
         yield _load(ctx)
@@ -122,7 +122,7 @@ def _load(ctx: typer.Context) -> GLASS:
 
 
 def _local(ctx: typer.Context) -> Path:
-    from graphglass.storage.save import refuse_url
+    from graphglass.files.save import refuse_url
 
     refuse_url(ctx.obj)
     return Path(existing_model(ctx.obj))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.cli.console import print_line, print_table
-from graphglass.storage.output_file import refuse_unless_writable, write_file
-from graphglass.storage.table_cells import defused
-from graphglass.wording import counted
+from graphglass.files.output_file import refuse_unless_writable, write_file
+from graphglass.files.table_cells import defused
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
@@ -36,7 +36,7 @@ def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
     import pyarrow as pa
 
-    from graphglass.graphs.own_columns import of_one_type
+    from graphglass.graphs.user_columns import of_one_type
 
     cells = [of_one_type(column) for column in cells]
     if suffix == ".csv":
@@ -61,7 +61,7 @@ def ranking(
     graphs: GraphSet, scores: NDArray[np.float64], p_values: NDArray[np.float64] | None = None, alpha: float = 0.05
 ) -> dict[str, Any]:
     """The columns of a ranking: id, score, p-value and flag if there are p-values, rank, the user's own columns."""
-    from graphglass.graphs.own_columns import free_names
+    from graphglass.graphs.user_columns import free_names
 
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)

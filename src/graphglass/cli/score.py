@@ -12,7 +12,7 @@ from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, print_auroc
 from graphglass.cli.option_groups import ALPHA, KEEP, MODEL, QUIET, SOURCE_PRIOR, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 app = typer.Typer()
 
@@ -54,9 +54,9 @@ def score(
     from graphglass.channels.calibration import conformal_p_values
     from graphglass.cli.rows import SUFFIXES, ranking, show_ranking
     from graphglass.detector.glass import GLASS
-    from graphglass.detector.left_out import left_out_scores, none_left_out
+    from graphglass.detector.known_queries import left_out_scores, none_left_out
     from graphglass.errors import InputError
-    from graphglass.storage.output_file import refuse_unless_writable
+    from graphglass.files.output_file import refuse_unless_writable
 
     if source_prior and summary is None:
         raise InputError("--source-prior is for a private summary: name one with --summary, or leave it out.")

@@ -36,7 +36,7 @@ def serve(
         import uvicorn
 
         from graphglass.serve.app import create_app
-        from graphglass.serve.guard import LOOPBACK_NAMES, check_address, read_token
+        from graphglass.serve.middleware import LOOPBACK_NAMES, check_address, read_token
         from graphglass.serve.service import Service
     except ImportError as error:
         raise MissingExtraError("Serving a model", "serve") from error

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphglass.cli.option_groups import ALPHA, LOCAL_MODEL
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 app = typer.Typer()
 
@@ -42,9 +42,9 @@ def watch(
     import os
     import sys
 
+    from graphglass.detector.drift import DriftMartingale
     from graphglass.errors import InputError
     from graphglass.graphs.limits import DEFAULT_LIMITS
-    from graphglass.serve.drift import DriftMartingale
     from graphglass.serve.line_sources import (
         Places,
         directory_lines,

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
-from graphglass.cluster.part_work import input_files
+from graphglass.cluster.parts import input_files
 from graphglass.detector.glass import GLASS
 from graphglass.errors import GraphError
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.rejects import logger
 from graphglass.structure.profile import join_profiles, profile
@@ -61,7 +61,7 @@ def fit_parts(
     structure = join_profiles([part.profile for _, part in found])
     if settings is None:
         return detector.fit(ProfiledGraphs(graphs, structure))
-    from graphglass.embedding.training.trainer import Domain
+    from graphglass.glass.training.trainer import Domain
 
     anchors = np.concatenate([part.anchors for _, part in found])
     return detector.fit(Domain(graphs, structure, anchors), checkpoint=checkpoint, resume=resume)
@@ -79,9 +79,9 @@ def _prepare(source: str, encoder: str | None, domain: str, strict: bool) -> tup
     graphs = result.graphs.without_labels()
     if encoder is None:
         return measure_graphs(graphs), left_out
-    from graphglass.embedding.embedder import text_anchors
-    from graphglass.embedding.encoders.text_encoder import load_encoder
-    from graphglass.embedding.training.trainer import Domain
+    from graphglass.glass.embedder import text_anchors
+    from graphglass.glass.encoders.text_encoder import load_encoder
+    from graphglass.glass.training.trainer import Domain
 
     structure = profile(graphs)
     return Domain(graphs, structure, text_anchors(load_encoder(encoder), structure, domain)), left_out

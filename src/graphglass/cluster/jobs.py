@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.cluster.connection import check_workers
-from graphglass.cluster.part_work import (
+from graphglass.cluster.parts import (
     Outcome,
     Part,
     describe_part,
@@ -20,10 +20,10 @@ from graphglass.cluster.part_work import (
     score_part,
 )
 from graphglass.errors import ClusterError
+from graphglass.files.load import artifact_digest
+from graphglass.files.progress import progress_bar
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.rejects import logger
-from graphglass.storage.load import artifact_digest
-from graphglass.storage.progress import progress_bar
 
 # Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
 _AHEAD = 3

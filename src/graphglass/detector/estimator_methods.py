@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import Explanation
-from graphglass.detector.left_out import left_out_scores
+from graphglass.detector.known_queries import left_out_scores
 from graphglass.detector.plots import plot_map, plot_scores
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.score_table import ScoreTable, html_table
@@ -17,8 +17,8 @@ from graphglass.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from graphglass.channels.profiled_graphs import ProfiledGraphs
-    from graphglass.detector.reference_scorer import ReferenceScorer
-    from graphglass.detector.settings import PaperSettings
+    from graphglass.detector.scorer import ReferenceScorer
+    from graphglass.glass.settings import PaperSettings
 
 
 class EstimatorMethods:

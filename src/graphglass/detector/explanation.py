@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.edge_fields import edge_deviations
-from graphglass.detector.graph_fields import FieldDeviation, by_strength, field_deviations, reasons
+from graphglass.detector.edge_reasons import edge_deviations
 from graphglass.detector.plots import plot_explanation
-from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.reasons import FieldDeviation, by_strength, field_deviations, reasons
 from graphglass.detector.score_table import html_table
+from graphglass.detector.scorer import ReferenceScorer
+from graphglass.drawing.layout import breadth_first
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.layout import breadth_first
 from graphglass.graphs.subgraphs import without_nodes
 
 # Deleting every node of a large graph one by one costs a profile per node; past this, nodes are deleted in groups.

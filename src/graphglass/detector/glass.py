@@ -14,21 +14,21 @@ from graphglass.channels.calibration import benjamini_hochberg, conformal_p_valu
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.detector.estimator_methods import EstimatorMethods
 from graphglass.detector.explanation import Explanation, explain_one
-from graphglass.detector.paper_codes import PaperCodes
-from graphglass.detector.paper_training import prepare, references_from
+from graphglass.detector.model_files import load_detector, save_detector
 from graphglass.detector.reference_changes import ReferenceChanges
 from graphglass.detector.reference_map import ReferenceMap
-from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.reference_sets import graph_set, refuse_too_few, union, warn_of_other_types
-from graphglass.detector.salted_hashes import SaltedHashes
-from graphglass.detector.saved_form import load_detector, save_detector
-from graphglass.detector.settings import PaperSettings, resolve
+from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import InputError, NotFittedError, ParameterError
+from graphglass.glass.paper_codes import PaperCodes
+from graphglass.glass.salted_hashes import SaltedHashes
+from graphglass.glass.settings import PaperSettings, resolve
+from graphglass.glass.training.references import prepare, references_from
 from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
-    from graphglass.embedding.encoders.text_encoder import TextEncoder
-    from graphglass.embedding.trained_encoder import TrainedEncoder
+    from graphglass.glass.encoders.text_encoder import TextEncoder
+    from graphglass.glass.trained_encoder import TrainedEncoder
 
 LEARNED = ("references_", "anomalies_", "scorer_")
 

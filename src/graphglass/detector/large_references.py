@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel
-from graphglass.channels.codes import CodeChannel
 from graphglass.channels.nearest_references import CandidateSearch, neighbourhood
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.sketch import sketch
+from graphglass.detector.reference_index import ReferenceIndex
+from graphglass.files.disk_arrays import roomy
+from graphglass.glass.code_channel import CodeChannel
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.sphere.reference_index import ReferenceIndex
-from graphglass.storage.roomy import roomy
 from graphglass.structure.profile import profile
 
 EXACT_UP_TO = 20_000

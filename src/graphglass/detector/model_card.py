@@ -9,7 +9,7 @@ import numpy as np
 from graphglass import __version__
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.large_references import RECALL_AT
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
-from graphglass.detector.reference_scorer import ReferenceScorer
 from graphglass.detector.reference_sets import LEAST_REFERENCES, equal_graphs, graph_set, with_new_ids
+from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import GraphError, InputError
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.salted_hashes import SaltedHashes
-    from graphglass.detector.settings import PaperSettings
-    from graphglass.embedding.embedder import Embedder
+    from graphglass.glass.embedder import Embedder
+    from graphglass.glass.salted_hashes import SaltedHashes
+    from graphglass.glass.settings import PaperSettings
     from graphglass.graphs.graph_set import GraphSet
 
 ONE_REFERENCE = (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.reference_scorer import ReferenceScorer
+from graphglass.detector.scorer import ReferenceScorer
 
 LANDMARKS = 200  # references that span the map; all others are placed by their distances to these
 ROUNDS = 100

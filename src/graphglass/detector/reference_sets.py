@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from graphglass.channels.patterns.graph_hashes import graph_hashes
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
+from graphglass.graphs.concatenation import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.read import read_graphs
 from graphglass.structure.profile import profile
 

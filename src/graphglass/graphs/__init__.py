@@ -1,8 +1,8 @@
 """What a graph is, and how graphs come in."""
 
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
 from graphglass.graphs.tu_catalogue import load_dataset

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from graphglass.graphs.concatenation import counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import counted_names, with_edge_attributes
 
 Real = TypeVar("Real", np.float32, np.float64)
 

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.own_columns import own_column
 from graphglass.graphs.parallel_edges import Listing
-from graphglass.graphs.selection import offsets
+from graphglass.graphs.ragged import offsets
+from graphglass.graphs.user_columns import own_column
 
 
 def canonical_graph_set(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
-from graphglass.graphs.selection import chosen_graphs, offsets, ranges
+from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
 
 COUNT = "count"  # the edge attribute that says how many parallel edges became one
 
@@ -152,7 +152,7 @@ class GraphSet:
         return f"GraphSet({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from graphglass.graphs.notebook import graph_set_html
+        from graphglass.drawing.notebook import graph_set_html
 
         return graph_set_html(self)
 
@@ -244,7 +244,7 @@ class GraphSet:
         return (self[i] for i in range(len(self)))
 
     def __add__(self, other: GraphSet) -> GraphSet:
-        from graphglass.graphs.joining import concatenate
+        from graphglass.graphs.concatenation import concatenate
 
         return concatenate([self, other])
 

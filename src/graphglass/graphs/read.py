@@ -10,13 +10,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from graphglass.errors import FormatError, GlassError, GraphError, ParameterError, SchemaError
-from graphglass.graphs.detect import FORMATS, detect_object, detect_path
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.formats import FORMATS, detect_object, detect_path
 from graphglass.graphs.graph_set import COUNT, GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
-from graphglass.wording import listing
+from graphglass.messages import listing
 
 
 def read_graphs(
@@ -39,7 +39,7 @@ def read_graphs(
         igraph graphs, RDKit molecules, adjacency matrices, or JSON records. A GraphSet is returned as it is, a list of
         them is joined.
     format : str, optional
-        One of :data:`graphglass.graphs.detect.FORMATS`, where the name or the object does not show it.
+        One of :data:`graphglass.graphs.formats.FORMATS`, where the name or the object does not show it.
     strict : bool, default False
         Stop at the first record that cannot be used.
     limits : Limits
@@ -190,7 +190,7 @@ def _dataset_hint(name: str) -> str:
         return ""
     known = name.upper()
     return (
-        f" It is the name of a benchmark dataset: `glass data get {known} --data-root FOLDER` makes "
+        f" It is the name of a benchmark dataset: `glassbench data get {known} --data-root FOLDER` makes "
         f"FOLDER/{known}.zip, which can be read; in Python there is load_dataset({known!r})."
     )
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
-from graphglass.graphs.selection import offsets
+from graphglass.graphs.ragged import offsets
 
 
 def without_nodes(graph: GraphSet, groups: Sequence[NDArray[np.int64]]) -> GraphSet:

@@ -14,10 +14,10 @@ from typing import IO
 import numpy as np
 
 from graphglass.errors import DataError
+from graphglass.files.atomic import replacing
+from graphglass.files.manifest import file_digest
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.tu import read_tu
-from graphglass.storage.atomic import replacing
-from graphglass.storage.manifest import file_digest
 
 _LARGEST_DOWNLOAD = 512 << 20
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
@@ -153,7 +153,7 @@ def load_dataset(name: str, data_root: str | Path | None = None, *, cache: bool 
         return read_tu(path, cache=cache)
     raise DataError(
         f"Dataset {entry.name} was not found. Set GRAPHGLASS_DATA (or data_root=) to a folder with {entry.name}.zip, "
-        f"or fetch it with: glass data get {entry.name} --data-root FOLDER"
+        f"or fetch it with: glassbench data get {entry.name} --data-root FOLDER"
     )
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import ArtifactError
-from graphglass.privacy.joint_features import JointFeatures
+from graphglass.files.atomic import write_whole
+from graphglass.files.single_file import pack_artifact, unpack_artifact
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.statement import statement
 from graphglass.privacy.terms import PrivacyTerms
-from graphglass.storage.atomic import write_whole
-from graphglass.storage.single_file import pack_artifact, unpack_artifact
 
 Features = JointFeatures | SketchFeatures
 KIND = "graphglass-private-summary"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphglass.privacy.joint_features import JointFeatures
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import PrivacyTerms
 

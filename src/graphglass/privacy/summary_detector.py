@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.detector.saved_form import embedder_document, load_embedder
+from graphglass.detector.model_files import embedder_document, load_embedder
 from graphglass.errors import ArtifactError, GlassError, InputError
+from graphglass.files.load import load_artifact
+from graphglass.files.save import save_artifact
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_graphs
 from graphglass.privacy.private_summary import PrivateSummary
-from graphglass.storage.load import load_artifact
-from graphglass.storage.save import save_artifact
 
 if TYPE_CHECKING:
     from graphglass.detector.glass import GLASS
-    from graphglass.embedding.embedder import Embedder
-    from graphglass.embedding.encoders.text_encoder import TextEncoder
+    from graphglass.glass.embedder import Embedder
+    from graphglass.glass.encoders.text_encoder import TextEncoder
 
 KIND = "graphglass-summary-detector"
 

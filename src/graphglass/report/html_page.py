@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from importlib.resources import files
 
-from graphglass.graphs.drawing import drawing_style
+from graphglass.drawing.graph_svg import drawing_style
 
 
 def html_page(title: str, body: str, *, style: str = "", script: str = "", links: str = "", kind: str = "") -> str:

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from graphglass import __version__
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.glass import GLASS
-from graphglass.detector.left_out import left_out_scores
-from graphglass.graphs.drawing import Picture, draw_graph, frequent_labels
+from graphglass.detector.known_queries import left_out_scores
+from graphglass.drawing.charts import reference_map, score_distribution, share_bars
+from graphglass.drawing.graph_svg import Picture, draw_graph, frequent_labels
+from graphglass.files.output_file import refuse_unless_writable, write_file
+from graphglass.files.progress import progress_bar
+from graphglass.files.table_cells import defused
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.own_columns import free_names
-from graphglass.report.charts import reference_map, score_distribution, share_bars
+from graphglass.graphs.user_columns import free_names
+from graphglass.messages import counted
 from graphglass.report.html_page import html_page, page_style
-from graphglass.storage.output_file import refuse_unless_writable, write_file
-from graphglass.storage.progress import progress_bar
-from graphglass.storage.table_cells import defused
-from graphglass.wording import counted
 
 EXPLAINED = 5
 _MOST_ROWS = 1000

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from graphglass.detector.explanation import Neighbour
+from graphglass.drawing.graph_svg import draw_graph
 from graphglass.errors import InputError, ModelConflictError, SchemaError
-from graphglass.graphs.drawing import draw_graph
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.serve import schemas
-from graphglass.serve.current_service import CurrentService
+from graphglass.serve.reference_changes import CurrentService
 from graphglass.serve.request_graphs import item_names, own_values, read_items, rejections, request_items
 from graphglass.serve.request_limits import Item, ServeLimits
 from graphglass.serve.service import REPLACED, Service

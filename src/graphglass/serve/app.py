@@ -18,22 +18,22 @@ from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 
 from graphglass import __version__
+from graphglass.detector.drift import drift_curve
 from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError
 from graphglass.serve import schemas
 from graphglass.serve.answers import add_request, answer_apart, explain_request, remove_ids, score_requests, with_place
-from graphglass.serve.apart import ApartProcess
-from graphglass.serve.batcher import Batcher, BusyError
 from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.current_service import CurrentService
-from graphglass.serve.drift import drift_curve
 from graphglass.serve.example import example_request
 from graphglass.serve.graph_files import read_file
-from graphglass.serve.guard import Counters, Guard
+from graphglass.serve.middleware import Counters, Guard
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.problems import problem_response
+from graphglass.serve.queues import Batcher, BusyError
+from graphglass.serve.reference_changes import CurrentService
 from graphglass.serve.request_graphs import check_work, request_size
 from graphglass.serve.request_limits import ServeLimits
 from graphglass.serve.service import Service
+from graphglass.serve.worker_process import ApartProcess
 
 logger = logging.getLogger("graphglass.serve")
 

@@ -9,11 +9,11 @@ from pathlib import PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from graphglass.drawing.molecule_svg import molecule_smiles
 from graphglass.errors import FormatError, InputError
-from graphglass.graphs.detect import FORMATS
+from graphglass.graphs.formats import FORMATS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.molecule_drawing import molecule_smiles
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.graphs.readers.rejects import ReadResult

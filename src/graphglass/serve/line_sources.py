@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graphglass.errors import InputError
-from graphglass.storage.atomic import write_whole
+from graphglass.files.atomic import write_whole
 
 MOST_AT_ONCE = 256
 MARKED = 1024  # bytes before a place that must still be there for a file to count as the same

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import family_sums
 from graphglass.detector.glass import GLASS
-from graphglass.detector.saved_form import KIND
+from graphglass.detector.model_files import KIND
+from graphglass.drawing.graph_svg import frequent_labels
 from graphglass.errors import InputError, SchemaError, ServeError
-from graphglass.graphs.drawing import frequent_labels
+from graphglass.files.load import artifact_digest, artifact_kind
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.joining import concatenate
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.serve import schemas
-from graphglass.storage.load import artifact_digest, artifact_kind
 
 EXAMPLE_NODES = 40
 REPLACED = (

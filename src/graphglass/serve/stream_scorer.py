@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from graphglass.detector.drift import Alarm, DriftMartingale, changed_families
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS
-from graphglass.serve.drift import Alarm, DriftMartingale, changed_families
 from graphglass.serve.line_sources import Line
 from graphglass.serve.request_graphs import read_items
 from graphglass.serve.request_limits import is_molecule

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.files.disk_arrays import roomy
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.selection import chosen_graphs, offsets, ranges
-from graphglass.storage.roomy import roomy
+from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
 from graphglass.structure.aggregates import AGGREGATE_NAMES
 from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
 from graphglass.structure.kernels.compiled import announce_compilation, run

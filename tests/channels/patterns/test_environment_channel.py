@@ -8,7 +8,7 @@ import pytest
 from graphglass.channels.patterns.environment_channel import EnvironmentChannel
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.graphs.limits import DEFAULT_LIMITS
-from graphglass.graphs.molecule import parse_smiles, rdkit_chemistry
+from graphglass.graphs.molecules import parse_smiles, rdkit_chemistry
 
 SMILES = ["CCO", "CCCO", "c1ccccc1O", "Cc1ccccc1O", "CC(=O)Oc1ccccc1C(=O)O", "OC(=O)c1ccccc1O", "CCCCCCCC", "O"]
 

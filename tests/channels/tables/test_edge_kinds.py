@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphglass import GLASS
 from graphglass.channels.default_channels import default_channels
-from graphglass.channels.patterns.starts import DirectionStart, EdgeValueStart
+from graphglass.channels.patterns.initial_labels import DirectionStart, EdgeValueStart
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables.edge_kinds import EdgeKindMap
 from graphglass.channels.tables.edge_values import EdgeValueMap

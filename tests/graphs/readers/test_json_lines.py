@@ -13,8 +13,8 @@ import pytest
 
 from graphglass.errors import GraphError, LimitError
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.joining import concatenate
-from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.labels import text_code
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
 from graphglass.graphs.readers.json_lines import write_json_lines

@@ -10,7 +10,7 @@ from rdkit import Chem
 
 from graphglass.errors import GraphError, SchemaError
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.molecule import ATOM_ATTRIBUTES
+from graphglass.graphs.molecules import ATOM_ATTRIBUTES
 from graphglass.graphs.read import read_graphs, read_report
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from graphglass.errors import FormatError, GraphError, LimitError
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.molecule import node_label_text
+from graphglass.graphs.molecules import node_label_text
 from graphglass.graphs.read import read_graphs, read_report
 from graphglass.graphs.readers.tu import read_tu
 

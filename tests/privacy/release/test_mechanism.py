@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from graphglass.errors import PrivacyError
-from graphglass.privacy.joint_features import JointFeatures
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import noise_multiplier
 from graphglass.privacy.release.ledger import SLACK_SHARE
 from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, to_grid

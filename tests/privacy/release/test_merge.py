@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.errors import ParameterError, PrivacyError
-from graphglass.privacy.joint_features import JointFeatures
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.release.merge import merge

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, ParameterError, PrivacyError
+from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release import hash_chain
 from graphglass.privacy.release import publish as module

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.graphs.selection import offsets as offsets_of
+from graphglass.graphs.ragged import offsets as offsets_of
 
 FREQUENT = 8  # patterns that one graph in so many has are stored as a row
 

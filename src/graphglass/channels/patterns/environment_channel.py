@@ -6,7 +6,7 @@ from graphglass.channels.patterns.count_channel import CountChannel, PatternRows
 from graphglass.channels.patterns.counts import count_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.chemistry import NO_ENVIRONMENT
-from graphglass.graphs.selection import offsets
+from graphglass.graphs.ragged import offsets
 
 
 class EnvironmentChannel(CountChannel):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from graphglass.channels.channel import State
 from graphglass.channels.patterns.count_channel import CountChannel, PatternRows
 from graphglass.channels.patterns.counts import Counts, count_keys, join_counts
-from graphglass.channels.patterns.starts import Start
+from graphglass.channels.patterns.initial_labels import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.kernels.hashing import spread_bits

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphglass.channels.channel import Channel, State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap
-from graphglass.channels.tables.reference_scale import (
+from graphglass.channels.tables.scaling import (
     ROWS,
     NormalScores,
     Standardised,
@@ -20,7 +20,7 @@ from graphglass.channels.tables.reference_scale import (
     squared_distances_each,
     unit_rows,
 )
-from graphglass.storage.roomy import roomy
+from graphglass.files.disk_arrays import roomy
 
 WIDEST = 3e38  # near the end of single precision; larger values are cut off here
 LEARNED = "features_"

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.label_codes import label_codes
+from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.wording import listing
+from graphglass.messages import listing
 
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import COUNT, GraphSet
-from graphglass.graphs.joining import concatenate
-from graphglass.graphs.label_codes import class_labels
+from graphglass.graphs.labels import class_labels
+from graphglass.graphs.ragged import offsets
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.selection import offsets
-from graphglass.wording import setting
+from graphglass.messages import setting
 
 _ROWS = {
     "ids": "graph", "positions": "graph", "counts": "graph", "labels": "graph", "listed_once": "graph",

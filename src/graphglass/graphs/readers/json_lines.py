@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, LimitError
+from graphglass.files.atomic import replacing
 from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.labels import text_code
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.properties import described, edge_rows, node_names
 from graphglass.graphs.readers.record import Record, RecordSet, read_each
 from graphglass.graphs.readers.text_source import byte_lines
-from graphglass.storage.atomic import replacing
 
 
 def read_json_lines(path: Path, options: ReadOptions) -> GraphSet:

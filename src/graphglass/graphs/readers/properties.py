@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
-from graphglass.graphs.label_codes import label_codes
+from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record
 from graphglass.graphs.readers.rejects import RejectLog

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, LimitError
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import COUNT, GraphSet
-from graphglass.graphs.joining import concatenate
-from graphglass.graphs.label_codes import text_code
+from graphglass.graphs.labels import text_code
 from graphglass.graphs.limits import Admission
+from graphglass.graphs.ragged import offsets
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.selection import offsets
-from graphglass.wording import counted, listing, setting
+from graphglass.messages import counted, listing, setting
 
 _EMPTY = text_code("")  # the code of a missing label
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.wording import counted
+from graphglass.messages import counted
 
 logger = logging.getLogger("graphglass")
 

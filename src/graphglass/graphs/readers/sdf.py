@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphglass.errors import LimitError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecule import MoleculeRow, parse_mol_block, read_molecules
+from graphglass.graphs.molecules import MoleculeRow, parse_mol_block, read_molecules
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.text_source import text_lines
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecule import MoleculeRow, parse_smiles, read_molecules, sanitised
+from graphglass.graphs.molecules import MoleculeRow, parse_smiles, read_molecules, sanitised
 from graphglass.graphs.readers.edge_table import column_place, refuse_repeated
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.text_source import header_line, text_lines
-from graphglass.wording import listing, setting
+from graphglass.messages import listing, setting
 
 _ID_COLUMNS = ("id", "name", "mol_id", "molecule_id", "compound_id", "identifier")
 

@@ -33,7 +33,7 @@ from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
 from graphglass.graphs.readers.smiles import delimiter, read_smiles_cells, read_smiles_csv, smiles_column
 from graphglass.graphs.readers.text_source import header_line, read_bytes, utf8_text
-from graphglass.wording import listing, setting
+from graphglass.messages import listing, setting
 
 
 def read_csv(path: Path, options: ReadOptions) -> GraphSet:

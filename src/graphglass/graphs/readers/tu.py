@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import FormatError, GraphError
-from graphglass.graphs.columnar import cache_entry, load_entry, store_entry
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
+from graphglass.graphs.parse_cache import cache_entry, load_entry, store_entry
 from graphglass.graphs.readers.archive import open_archive
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.number_table import read_numbers
@@ -76,7 +76,7 @@ def read_tu(path: str | Path, *, limits: Limits = DEFAULT_LIMITS, cache: bool = 
 def read_tu_path(path: Path, options: ReadOptions) -> GraphSet:
     """As :func:`read_tu`, with all options; graphs that were left out are in their log.
 
-    Only a clean dataset read with the default rules is cached (:mod:`graphglass.graphs.columnar`), and only a set
+    Only a clean dataset read with the default rules is cached (:mod:`graphglass.graphs.parse_cache`), and only a set
     within the limits is taken from there.
     """
     plain = options.cache and options.merge is None and not options.directed and options.keep is None

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError
+from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.privacy.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.privacy.sketch_features import SketchFeatures
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class GraphFeatures:
 
 def local_codes(model: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
     """Codes that leave no trace: the embedding cache is neither read nor written, and no endpoint is asked."""
-    from graphglass.embedding.encoders.embedding_cache import private_encoding
+    from graphglass.glass.encoders.embedding_cache import private_encoding
 
     with private_encoding():
         return model.channel_embeddings(graphs)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graphglass.errors import LedgerError
-from graphglass.storage.atomic import write_whole
+from graphglass.files.atomic import write_whole
 
 _ORIGIN = "0" * 64
 _LARGEST_HEAD = 4096  # bytes; a head file has about a hundred

@@ -13,6 +13,7 @@ from typing import Any
 
 from graphglass.channels.sketch import DIMENSION
 from graphglass.errors import BudgetError, GlassError, LedgerError, ParameterError, PrivacyError
+from graphglass.messages import counted
 from graphglass.privacy.noise_scale import (
     SLACK_SHARE,
     check_epsilon_delta,
@@ -34,7 +35,6 @@ from graphglass.privacy.release.accounts import (
 from graphglass.privacy.release.hash_chain import Entry, HashChain, Transaction
 from graphglass.privacy.release.mechanism import Mechanism
 from graphglass.privacy.terms import PrivacyTerms
-from graphglass.wording import counted
 
 FORMAT = "graphglass-ledger"
 VERSION = 2

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from graphglass.channels.patterns.graph_hashes import graph_hashes
 from graphglass.errors import ArtifactError, InputError, LedgerError, ParameterError, PrivacyError
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.privacy.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import check_epsilon_delta
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.accounts import Charge

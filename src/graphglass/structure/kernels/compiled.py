@@ -12,7 +12,7 @@ import numpy as np
 from numba import config, njit
 from numpy.typing import NDArray
 
-from graphglass.storage.progress import progress_bar
+from graphglass.files.progress import progress_bar
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

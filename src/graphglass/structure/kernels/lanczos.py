@@ -10,7 +10,7 @@ import numpy as np
 
 from graphglass.structure.kernels.chebyshev import vector_dot
 from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
-from graphglass.structure.kernels.tridiagonal import tridiagonal_eigenvalues
+from graphglass.structure.kernels.dense_eigenvalues import tridiagonal_eigenvalues
 
 STEPS = 24
 

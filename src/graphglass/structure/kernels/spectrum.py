@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from graphglass.structure.kernels.chebyshev import BLOCK, LEAST_STEPS, MULTIPLY_ADDS, largest_eigenvalues
 from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.components import component_of
+from graphglass.structure.kernels.dense_eigenvalues import symmetric_eigenvalues
 from graphglass.structure.kernels.hashing import mix, structural_keys
 from graphglass.structure.kernels.lanczos import estimated_eigenvalues
-from graphglass.structure.kernels.quotient import quotient
 from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, laplacian_traces, moment_quantiles
-from graphglass.structure.kernels.tridiagonal import symmetric_eigenvalues
+from graphglass.structure.kernels.twins import quotient
 
 SKETCH_NAMES = (*(f"lambda_{j}" for j in range(2, 10)), "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
 SMALL = 9  # eigenvalues looked at, lambda_1 among them

@@ -1,0 +1,178 @@
+"""Put the tables of the paper, as the records have them, into `bench/docs/reproduction.md`.
+
+    python bench/scripts/reproduction_page.py
+    python bench/scripts/reproduction_page.py --count DATA      # counts the datasets of tab:dataset_stats again first
+
+Run it again when records were added. A test compares the page with the records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from glassbench.datasets import TWELVE
+from glassbench.methods import METHODS
+from glassbench.paper_figures import FEW_SHOT, MAIN_RESULTS, TRANSFER
+from glassbench.records import Record, Results
+from glassbench.table_model import filled, markdown
+from glassbench.tables import SHORT, tables
+from graphglass.graphs import GraphSet
+from graphglass.graphs.tu_catalogue import load_dataset
+
+PAGE = Path("bench/docs/reproduction.md")
+RESULTS = Path("bench/results")
+STATS = Path("bench/results/benchmarks/dataset_stats.json")
+# The part of the page, and the folder whose records of glass-paper it shows.
+FOLDERS = {
+    "main": "single/minority",
+    "main-flip": "single/minority-flip",
+    "main-good-d": "single/good-d",
+    "selection": "select-test/minority",
+    "scoring": "scoring/minority",
+    "scale": "text/minority",
+    "private": "private/minority",
+    "cross": "transfer/minority",
+    "cross-flip": "transfer/minority-flip",
+    "few-shot": "few-shot/minority",
+    "lora": "lora/minority",
+}
+METHOD = "glass-paper"
+# tab:regimes: its name, the sources and targets that the paper takes it from, and what must hold of the AUROC of
+# zero-shot transfer minus that of the single domain.
+REGIMES = (
+    ("related-domain gain", (("mol", "PROTEINS"), ("mol", "DD")), "above 0", lambda gain: gain > 0),
+    (
+        "near-lossless coverage", (("protein", "MUTAG"), ("protein", "AIDS"), ("social", "AIDS")),
+        "at least -1", lambda gain: gain >= -1,
+    ),
+    ("source dilution: gain", (("all", "PROTEINS"),), "above 0", lambda gain: gain > 0),
+    ("source dilution: loss", (("all", "MUTAG"), ("all", "IMDB-BINARY")), "below 0", lambda gain: gain < 0),
+    (
+        "hard target shift", (("mol", "REDDIT-BINARY"), ("protein", "REDDIT-BINARY")),
+        "at most -15", lambda gain: gain <= -15,
+    ),
+)  # fmt: skip
+SHOTS = ("0", "32")
+FINE_GRAINED = ("ENZYMES", "DHFR")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=Path, metavar="DATA", help="folder of dataset zips")
+    if root := parser.parse_args().count:
+        STATS.write_text(json.dumps({name: counted(load_dataset(name, root)) for name in TWELVE}, indent=1) + "\n")
+    PAGE.write_text(page())
+
+
+def counted(graphs: GraphSet) -> dict[str, float]:
+    """One row of tab:dataset_stats; `columns` are one-hot labels and attributes."""
+    labels = 0 if graphs.node_labels is None else len(np.unique(graphs.node_labels))
+    attributes = len(graphs.attribute_names)
+    return {
+        "graphs": len(graphs),
+        "classes": len(np.unique(graphs.labels)),
+        "mean nodes": round(float(graphs.sizes.mean()), 2),
+        "mean edges": round(float(graphs.edge_counts.mean()), 2),
+        "node labels": labels,
+        "edge labels": 0 if graphs.edge_labels is None else len(np.unique(graphs.edge_labels)),
+        "attributes": attributes,
+        "columns": labels + attributes,
+    }
+
+
+def stats() -> str:
+    rows = json.loads(STATS.read_text())
+    lines = [[name, *map(str, row.values())] for name, row in rows.items()]
+    return "\n".join(markdown(["dataset", *rows[TWELVE[0]]], lines, "---"))
+
+
+def regimes() -> str:
+    """tab:regimes: what the paper reads from its tables, and whether the records of the same seeds show it."""
+    single = {name: by_seed("single/minority", METHOD, dataset=name) for name in TWELVE}
+    lines = []
+
+    def row(regime: str, evidence: str, wanted: str, paper: float, pairs: list[tuple[float, float]], holds) -> None:
+        ours = float(np.mean([one - two for one, two in pairs])) if pairs else None
+        found = ["–", "0", "not measured"] if ours is None else [
+            f"{ours:+.1f}", str(len(pairs)), "yes" if holds(ours) else "no",
+        ]  # fmt: skip
+        lines.append([regime, evidence, wanted, f"{paper:+.1f}", *found])
+
+    def paired(one: dict[int, float], two: dict[int, float]) -> list[tuple[float, float]]:
+        return [(one[seed], two[seed]) for seed in sorted(one.keys() & two.keys())]
+
+    for regime, settings, wanted, holds in REGIMES:
+        for source, name in settings:
+            moved = by_seed("transfer/minority", METHOD, "zero-shot", source=source, dataset=name)
+            printed = TRANSFER[source, name]["transfer"][0] - TRANSFER[source, name]["single"][0]
+            row(regime, f"{source} → {SHORT.get(name, name)}", wanted, printed, paired(moved, single[name]), holds)
+    few, many = (by_seed("few-shot/minority", METHOD, shots, dataset="PROTEINS") for shots in SHOTS)
+    printed = FEW_SHOT[SHOTS[1],]["PROTEINS"][0] - FEW_SHOT[SHOTS[0],]["PROTEINS"][0]
+    row("few-shot calibration", "PROTEINS, 32 shots minus none", "above 0", printed, paired(many, few), lambda x: x > 0)
+    published = [figures for (name,), figures in MAIN_RESULTS.items() if name != "glass"]
+    peers = [name for name in METHODS if (name.removesuffix("-batch"),) in MAIN_RESULTS and name != "glass"]
+    for name in FINE_GRAINED:
+        scores = [by_seed("single/minority", peer, dataset=name) for peer in peers]
+        best = max((values for values in scores if values), key=lambda values: np.mean(list(values.values())))
+        printed = MAIN_RESULTS["glass",][name][0] - max(figures[name][0] for figures in published)
+        pairs = paired(single[name], best)
+        row("fine-grained gaps", f"{name}, minus the best peer", "below 0", printed, pairs, lambda x: x < 0)
+    head = ["regime", "evidence", "must be", "paper", "here", "seeds", "holds"]
+    return "\n".join(markdown(head, lines, "---"))
+
+
+def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -> dict[int, float]:
+    """The AUROC of every seed of a cell."""
+    records = [r for r in Results.open(RESULTS / folder).records(method) if cell.items() <= r["cell"].items()]
+    return {r["cell"]["seed"]: (r["metrics"] if variant is None else r["variants"][variant])["auroc"] for r in records}
+
+
+def page() -> str:
+    """The page as the records have it."""
+    parts = {name: part(RESULTS / folder) for name, folder in FOLDERS.items()}
+    return filled(PAGE, parts | {"regimes": regimes(), "stats": stats()})
+
+
+def part(folder: Path) -> str:
+    """How many cells there are, and their table; the table of the main benchmark has its own page for the others."""
+    records = Results.open(folder).records(METHOD) if folder.exists() else []
+    if not records:
+        return "**No records yet.**"
+    return f"{coverage(records)}\n\n{shown(folder, records)}"
+
+
+def coverage(records: list[Record]) -> str:
+    names = [name for name in TWELVE if any(record["cell"]["dataset"] == name for record in records)]
+    seeds = sorted({record["cell"]["seed"] for record in records})
+    threads = sorted({record["threads"] for record in records})
+    return (
+        f"Cells: {len(records)}; datasets: {', '.join(names)}; seeds: {', '.join(map(str, seeds))}; "
+        f"threads: {', '.join(map(str, threads))}."
+    )
+
+
+def shown(folder: Path, records: list[Record]) -> str:
+    if records[0]["benchmark"] != "single":
+        return "\n".join(table.render("md") for table in tables(str(folder)))
+    (table,) = tables(str(folder))
+    rows = [row for row in table.rows if row.name.startswith(METHOD)]
+    if folder.name == "good-d":  # elsewhere the default is in README.md
+        rows = [row for row in table.rows if row.name == "glass"] + rows
+    columns = [
+        i for i in range(len(table.head) - 3) if any(row.entries[i] is not None for row in rows if not row.quoted)
+    ]
+    lines = []
+    for row in rows:
+        values = [row.entries[i] for i in columns]
+        whole = all(values)
+        mean = f"{sum(value.mean for value in values) / len(values):.1f}" if whole else "–"
+        lines.append([row.name, *(value.text() if value else "–" for value in values), mean])
+    return "\n".join(markdown(["row", *(table.head[i + 1] for i in columns), "mean"], lines, "---"))
+
+
+if __name__ == "__main__":
+    main()

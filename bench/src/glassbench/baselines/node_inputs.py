@@ -1,0 +1,110 @@
+"""What a node looks like to a deep baseline: labels, attributes, degrees, and the structural view."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassbench.baselines.walks import return_probabilities
+from graphglass.errors import SchemaError
+from graphglass.glass.network.graph_batch import GraphBatch
+from graphglass.graphs.graph_set import GraphSet
+
+DEGREE_BUCKETS = 32
+
+
+@dataclass(frozen=True)
+class InputSchema:
+    """What a node looks like to a network, learned from the training graphs.
+
+    Node labels are one-hot with one spare column for labels not seen in training. Without labels, attributes are
+    standardised; without both, a node is its degree bucket or the constant 1 (the choice of the original method).
+    Methods with ``joined`` read labels and attributes side by side.
+    """
+
+    labels: tuple[int, ...] | None
+    centre: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    unlabelled: Literal["degree", "constant"] = "degree"
+    walks: int = 0
+
+    @classmethod
+    def of(
+        cls, graphs: GraphSet, unlabelled: Literal["degree", "constant"], walks: int, *, joined: bool = False
+    ) -> Self:
+        labels = None
+        if graphs.node_labels is not None:
+            labels = tuple(int(v) for v in np.unique(graphs.node_labels))
+        if graphs.attributes is None or (labels is not None and not joined):
+            return cls(labels, (), (), unlabelled, walks)
+        values = graphs.attributes.astype(np.float64)
+        centre, spread = values.mean(axis=0), values.std(axis=0)
+        scale = np.where(spread > 1e-9 * (1 + np.abs(centre)), spread, 1.0)
+        return cls(labels, tuple(map(float, centre)), tuple(map(float, scale)), unlabelled, walks)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        fields: dict[str, Any] = {k: tuple(part) if isinstance(part, list) else part for k, part in value.items()}
+        return cls(**fields)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def width(self) -> int:
+        """Columns of the feature view."""
+        if self.labels is None and not self.centre:
+            return DEGREE_BUCKETS if self.unlabelled == "degree" else 1
+        return len(self.centre) + (0 if self.labels is None else len(self.labels) + 1)
+
+    @property
+    def structure_width(self) -> int:
+        """Columns of the structural view: return probabilities and degree buckets, 0 where it is not used."""
+        return self.walks + DEGREE_BUCKETS if self.walks else 0
+
+    def features(self, graphs: GraphSet) -> Tensor:
+        """The feature view, (nodes, width)."""
+        parts = []
+        if self.labels is not None:
+            if graphs.node_labels is None:
+                raise SchemaError("The method was fitted on graphs with node labels; these graphs have none.")
+            known = np.asarray(self.labels)
+            place = np.searchsorted(known, graphs.node_labels).clip(max=len(known) - 1)
+            parts.append(_one_hot(np.where(known[place] == graphs.node_labels, place, len(known)), len(known) + 1))
+        if self.centre:
+            found = 0 if graphs.attributes is None else graphs.attributes.shape[1]
+            if graphs.attributes is None or found != len(self.centre):
+                raise SchemaError(f"The method was fitted on {len(self.centre)} attributes per node, found {found}.")
+            parts.append(torch.from_numpy(((graphs.attributes - self.centre) / self.scale).astype(np.float32)))
+        if parts:
+            return torch.cat(parts, dim=1)
+        if self.unlabelled == "constant":
+            return torch.ones(graphs.node_count, 1)
+        return _one_hot(degree_bucket(np.diff(graphs.neighbour_offsets)), DEGREE_BUCKETS)
+
+
+def degree_bucket(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Degrees below 16 as they are, larger ones in half octaves, the last bucket open, so that hubs stay finite."""
+    octave = 16 + np.floor(2 * np.log2(np.maximum(degrees, 16) / 16)).astype(np.int64)
+    return np.where(degrees < 16, degrees, np.minimum(octave, DEGREE_BUCKETS - 1))
+
+
+def _one_hot(codes: NDArray[np.int64], width: int) -> Tensor:
+    out = torch.zeros(len(codes), width)
+    out[torch.arange(len(codes)), torch.from_numpy(codes)] = 1.0
+    return out
+
+
+def graph_batch(graphs: GraphSet, schema: InputSchema) -> GraphBatch:
+    """All graphs of a set as the networks read them."""
+    structure = None
+    if schema.walks:
+        walks = return_probabilities(graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours, schema.walks)
+        buckets = _one_hot(degree_bucket(np.diff(graphs.neighbour_offsets)), DEGREE_BUCKETS)
+        structure = torch.cat([torch.from_numpy(walks), buckets], dim=1)
+    return GraphBatch.of(graphs, schema.features(graphs), structure=structure)

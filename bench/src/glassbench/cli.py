@@ -1,0 +1,342 @@
+"""The `glassbench` command: run the benchmark, render its tables and figures."""
+
+# Annotations are evaluated here: the fields of Run become options of every command that runs cells.
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glassbench import cache_command, data_command
+from graphglass.cli.app import run_app
+from graphglass.cli.clustering import WORKERS
+from graphglass.cli.option_groups import QUIET, takes
+from graphglass.errors import BenchError
+
+if TYPE_CHECKING:
+    from glassbench.jobs import Job
+    from glassbench.source_models import SourceEncoders
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(data_command.app, name="data")
+app.add_typer(cache_command.app, name="cache")
+
+METHODS = Annotated[str, typer.Option("--methods", help="Method names, separated by commas.")]
+CACHE = Annotated[Path | None, typer.Option("--cache", help="Folder of trained encoders; default: the cache.")]
+RESULTS = Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")]
+METRIC = Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The options of every benchmark that runs cells."""
+
+    output: Annotated[Path, typer.Option("-o", "--output", help="Results folder; finished cells are kept.")]
+    datasets: Annotated[
+        str | None, typer.Option("--datasets", help="Dataset names, separated by commas; default: all of the table.")
+    ] = None
+    seeds: Annotated[
+        str, typer.Option("--seeds", help="A number of seeds, a range (42-45) or a list (1,3,9); good-d: folds.")
+    ] = "5"
+    data_root: Annotated[
+        Path | None, typer.Option("--data-root", help="Folder of dataset zips; default: GRAPHGLASS_DATA.")
+    ] = None
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads per cell.")] = 1
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): cells in parallel.")
+    ] = None
+    workers: WORKERS = None
+    quiet: QUIET = False
+
+    def run(
+        self,
+        benchmark: str,
+        jobs: "Callable[..., list[Job]]",
+        names: Iterable[str] | None = None,
+        *,
+        protocol: str,
+        flip: bool = False,
+        suite: bool = False,
+        in_memory: int = 1,
+        methods: Sequence[str] = (),
+        encoders: "SourceEncoders | None" = None,
+        **options: Any,
+    ) -> None:
+        """Run the jobs without a record over the datasets asked for, or else ``names``; print how many ran."""
+        from contextlib import nullcontext
+
+        from glassbench.datasets import Datasets, dataset_names
+        from glassbench.jobs import Plan
+        from glassbench.protocols import Splits
+        from glassbench.records import Purpose, Results
+        from glassbench.runner import run_jobs
+        from graphglass.cluster.connection import connect
+
+        data = Datasets(self.data_root, in_memory)
+        chosen = dataset_names(listed(self.datasets) if self.datasets else names, suite=suite)
+        # The suite has splits of its own, of which the seeds alone are chosen here.
+        splits = Splits("minority" if suite else protocol, seed_numbers(self.seeds), flip)
+        made = jobs(Plan(data, chosen, methods, splits, encoders), **options)
+        with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
+            results = Results.create(self.output, Purpose(benchmark, protocol, flip))
+            run = run_jobs(made, results, data, threads=self.threads, client=client, progress=not self.quiet)
+        there = sum(len(job.cells) for job in made) - run
+        typer.echo(f"{run} cells run, {there} already recorded; results in {self.output}.", err=True)
+
+
+@dataclass(frozen=True)
+class SplitRun(Run):
+    """The same for benchmarks with a choice of protocol and direction."""
+
+    protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
+    flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
+
+    def cells(
+        self, benchmark: str, jobs: "Callable[..., list[Job]]", names: Iterable[str] | None = None, **options: Any
+    ) -> None:
+        """As :meth:`run`, under the protocol, seeds and direction of the options."""
+        self.run(benchmark, jobs, names, protocol=self.protocol, flip=self.flip, **options)
+
+
+def listed(values: str) -> list[str]:
+    """Names separated by commas, each once."""
+    return list(dict.fromkeys(part.strip() for part in values.split(",") if part.strip()))
+
+
+def seed_numbers(text: str) -> tuple[int, ...]:
+    """Seeds from ``5`` (0 to 4), ``42-45`` (both ends included) or ``1,3,9``; ranges and numbers may be mixed."""
+    try:
+        if text.strip().isdigit():
+            seeds: Iterable[int] = range(int(text))
+        else:
+            parts = [part.split("-") for part in listed(text)]
+            seeds = [seed for part in parts for seed in range(int(part[0]), int(part[-1]) + 1) if len(part) <= 2]
+    except ValueError:
+        seeds = ()
+    if not (chosen := tuple(dict.fromkeys(seeds))):
+        raise BenchError(f"--seeds takes a number, a range such as 42-45 or a list such as 1,3,9; found {text!r}.")
+    return chosen
+
+
+def _methods(names: str) -> list[str]:
+    from glassbench.methods import factory
+
+    chosen = listed(names)
+    if not chosen:
+        raise BenchError(f"--methods takes names of methods, separated by commas; found {names!r}.")
+    for name in chosen:
+        factory(name)
+    return chosen
+
+
+def _pools(names: str, known: Iterable[str]) -> list[str]:
+    chosen = listed(names)
+    for name in chosen:
+        if name not in known:
+            raise BenchError(f"Unknown source {name!r}. The sources are: {', '.join(known)}.")
+    return chosen
+
+
+def _trained(methods: str, cache: Path | None) -> dict[str, Any]:
+    """The methods by name, and where the encoders of trained ones are kept."""
+    from glassbench.source_models import SourceEncoders
+
+    return {"methods": _methods(methods), "encoders": SourceEncoders(cache)}
+
+
+@app.callback()
+def bench() -> None:
+    """Measure detectors under named protocols; every figure can be rebuilt from its records."""
+
+
+@app.command()
+@takes("run", SplitRun)
+def single(
+    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
+    select: Annotated[
+        str, typer.Option("--select", help="last, or test: also the best test epoch, a diagnostic.")
+    ] = "last",
+    cache: CACHE = None,
+    *,
+    run: SplitRun,
+) -> None:
+    """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
+    from glassbench.single import selection_jobs, single_jobs
+
+    benchmarks = {"last": ("single", single_jobs), "test": ("select-test", selection_jobs)}
+    if select not in benchmarks:
+        raise BenchError(f"--select takes last or test, found {select!r}.")
+    run.cells(*benchmarks[select], **_trained(methods, cache))
+
+
+@app.command()
+@takes("run", SplitRun)
+def transfer(
+    methods: METHODS = "glass,size-knn",
+    sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
+    cache: CACHE = None,
+    *,
+    run: SplitRun,
+) -> None:
+    """Train on a source domain, score targets with source and with target references (tab:cross)."""
+    from glassbench.transfer import POOLS, transfer_jobs
+
+    run.cells("transfer", transfer_jobs, in_memory=12, sources=_pools(sources, POOLS), **_trained(methods, cache))
+
+
+@app.command("few-shot")
+@takes("run", SplitRun)
+def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: SplitRun) -> None:
+    """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
+    from glassbench.transfer import FEW_SHOT_SOURCES, few_shot_jobs
+
+    run.cells("few-shot", few_shot_jobs, FEW_SHOT_SOURCES, in_memory=7, **_trained(methods, cache))
+
+
+@app.command()
+@takes("run", SplitRun, seeds="4")
+def private(
+    methods: Annotated[
+        str, typer.Option("--methods", help="glass: sketches, without a model; glass-paper: codes of a source encoder.")
+    ] = "glass",
+    sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
+    cache: CACHE = None,
+    *,
+    run: SplitRun,
+) -> None:
+    """Simulated private summaries of target references (tab:dp_main and the tables after it)."""
+    from glassbench.private_series import private_jobs
+
+    pools = _pools(sources, ("mol", "protein"))
+    run.cells("private", private_jobs, in_memory=12, sources=pools, **_trained(methods, cache))
+
+
+@app.command()
+@takes("run", SplitRun)
+def scoring(methods: METHODS = "glass-paper", cache: CACHE = None, *, run: SplitRun) -> None:
+    """The scoring rules on one trained model (tab:scoring)."""
+    from glassbench.single import SCORING_DATASETS, scoring_jobs
+
+    run.cells("scoring", scoring_jobs, SCORING_DATASETS, **_trained(methods, cache))
+
+
+@app.command()
+@takes("run", SplitRun)
+def text(
+    encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, separated by commas.")] = "numeric,minilm",
+    methods: METHODS = "glass-paper",
+    cache: CACHE = None,
+    *,
+    run: SplitRun,
+) -> None:
+    """Text encoders side by side (tab:scale); Qwen3 rows need the downloaded weights."""
+    from glassbench.single import text_jobs
+
+    run.cells("text", text_jobs, texts=listed(encoders), **_trained(methods, cache))
+
+
+@app.command()
+@takes("run", SplitRun)
+def lora(
+    encoder: Annotated[
+        str, typer.Option("--encoder", help="minilm, or a directory with an encoder that sentence-transformers loads.")
+    ] = "minilm",
+    *,
+    run: SplitRun,
+) -> None:
+    """Frozen text anchors against LoRA adapters (tab:lora)."""
+    from glassbench.lora import lora_jobs
+
+    run.cells("lora", lora_jobs, encoder=encoder)
+
+
+@app.command()
+@takes("run", Run, seeds="3")
+def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl-cosine-knn", *, run: Run) -> None:
+    """Every class a task, both directions: the twelve datasets and the development suite of DATA_ROOT/suite."""
+    from glassbench.suite import suite_jobs
+
+    run.run("suite", suite_jobs, protocol="every-class", suite=True, methods=_methods(methods))
+
+
+@app.command()
+@takes("run", Run)
+def known(
+    methods: METHODS = "glass,logistic-wl,svm-wl,logistic-structure,svm-structure",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=10, help="Largest number of references, and of test graphs.")
+    ] = None,
+    *,
+    run: Run,
+) -> None:
+    """Add 0 to 100 known anomalies to the references, both directions, beside classifiers on the same labels."""
+    from glassbench.known_anomalies import known_jobs
+
+    run.run("known", known_jobs, protocol="minority", suite=True, methods=_methods(methods), limit=limit)
+
+
+@app.command("anomaly-share")
+@takes("run", SplitRun)
+def anomaly_share(
+    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", cache: CACHE = None, *, run: SplitRun
+) -> None:
+    """Test sets with 5, 10, 20, 50 and 75% anomalies: which methods depend on the share."""
+    from glassbench.single import share_jobs
+
+    run.cells("anomaly-share", share_jobs, **_trained(methods, cache))
+
+
+@app.command()
+def table(
+    results: RESULTS,
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
+    format: Annotated[str, typer.Option("--format", help="md, csv or tex.")] = "md",  # noqa: A002
+    metric: METRIC = "auroc",
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Averages of all single-domain results, or of a private folder.")
+    ] = False,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", help="Write it into this page, between the result marks."),
+    ] = None,
+) -> None:
+    """Render the records as tables, the paper's figures beside ours; name records that are out of date."""
+    from glassbench.fingerprint import stale_note
+    from glassbench.group_tables import short_tables
+    from glassbench.records import result_folders
+    from glassbench.table_model import insert
+    from glassbench.tables import tables
+
+    if summary:
+        found = short_tables(results, protocol or "minority", metric)
+    else:
+        found = tables(str(results), protocol=protocol, metric=metric)
+    rendered = "\n".join(table.render(format) for table in found)
+    if into is not None:
+        insert(rendered, into)
+    else:
+        typer.echo(rendered, nl=False)
+    for folder in result_folders(results):
+        if protocol in (None, folder.purpose.protocol) and (note := stale_note(folder.records())):
+            typer.echo(f"{folder.folder}: {note}", err=True)
+
+
+@app.command()
+def plot(
+    results: RESULTS,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the PNGs; default: the results folder.")
+    ] = None,
+    metric: METRIC = "auroc",
+) -> None:
+    """Draw one figure per results folder."""
+    from glassbench.figures import draw
+
+    for path in draw(results, output, metric):
+        typer.echo(path)
+
+
+def main() -> None:
+    """Entry point."""
+    run_app(app, "glassbench")

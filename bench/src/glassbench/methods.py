@@ -1,0 +1,121 @@
+"""Every method the benchmark can run, by name, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.errors import BenchError
+from graphglass.graphs import GraphSet
+
+
+class Detector(Protocol):
+    """What a method must offer; a higher score means more anomalous."""
+
+    def fit(self, graphs: GraphSet) -> Self:
+        """Learn from normal graphs alone."""
+
+    def decision_function(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """One score per graph, (graphs,)."""
+
+
+Factory = Callable[[int], Detector]
+
+
+def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
+    """A factory that imports ``module:Class`` on first use and builds it with `options`.
+
+    A `seeded` class takes the seed of the cell as ``random_state``.
+    """
+    module, _, name = home.partition(":")
+
+    def build(seed: int) -> Detector:
+        extra = {"random_state": seed} if seeded else {}
+        detector: Detector = getattr(import_module(module), name)(**options, **extra)
+        return detector
+
+    return build
+
+
+# One line per row of a table, in the order the tables show them.
+METHODS: dict[str, Factory] = {
+    "glass": lazy("graphglass.detector:GLASS"),
+    "glass-paper": lazy("graphglass.detector:GLASS", preset="paper"),
+    "glass-paper-untrained": lazy("graphglass.detector:GLASS", preset="paper", epochs=0),
+    "size-knn": lazy("glassbench.baselines.knn:SizeKNN", seeded=False),
+    "structure-knn": lazy("glassbench.baselines.knn:StructureKNN", seeded=False),
+    "wl-cosine-knn": lazy("glassbench.baselines.knn:WLCosineKNN", seeded=False),
+    "bag-knn": lazy("glassbench.baselines.knn:BagKNN", seeded=False),
+    "netlsd-knn": lazy("glassbench.baselines.netlsd:NetLSDKNN", seeded=False),
+    "pk-svm": lazy("glassbench.baselines.kernels:PropagationSVM"),
+    "pk-if": lazy("glassbench.baselines.kernels:PropagationForest"),
+    "wl-svm": lazy("glassbench.baselines.kernels:WLSVM", seeded=False),
+    "wl-if": lazy("glassbench.baselines.kernels:WLForest"),
+    "ocgin": lazy("glassbench.baselines.ocgin:OCGIN"),
+    "glocalkd": lazy("glassbench.baselines.glocalkd:GLocalKD"),
+    "ocgtl": lazy("glassbench.baselines.ocgtl:OCGTL"),
+    "signet": lazy("glassbench.baselines.signet:SIGNET"),
+    "signet-batch": lazy("glassbench.baselines.signet:SIGNETBatch"),
+    "gladc": lazy("glassbench.baselines.gladc:GLADC"),
+    "cvtgad": lazy("glassbench.baselines.cvtgad:CVTGAD"),
+    "cvtgad-batch": lazy("glassbench.baselines.cvtgad:CVTGADBatch"),
+    "muse": lazy("glassbench.baselines.muse:MUSE"),
+    "uniform": lazy("glassbench.baselines.uniform:UniFORM"),
+}
+
+# Rows of `glassbench known`: they need known anomalies, so they appear nowhere else.
+SUPERVISED: dict[str, Factory] = {
+    f"{classifier}-{features}": lazy(
+        "glassbench.baselines.supervised:LabelledClassifier", seeded=False, features=features, classifier=classifier
+    )
+    for features in ("wl", "structure")
+    for classifier in ("logistic", "svm")
+}
+
+PRESETS = ("glass-paper", "glass-paper-untrained")  # methods that read text
+TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn", "bag-knn", "netlsd-knn")
+KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
+TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it
+
+
+def factory(name: str) -> Factory:
+    """The factory of a method; an unknown name is refused."""
+    known = METHODS | SUPERVISED
+    if name not in known:
+        raise unknown("method", name, known)
+    return known[name]
+
+
+def unknown(kind: str, name: str, known: Collection[str]) -> BenchError:
+    """The error for a name that is none of `known`; it names the nearest one."""
+    cases = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), cases, n=1)
+    hint = f" Did you mean {cases[close[0]]!r}?" if close else ""
+    return BenchError(f"Unknown {kind} {name!r}.{hint} The {kind}s are: {', '.join(known)}.")
+
+
+def in_table_order(names: Iterable[str]) -> list[str]:
+    """Method names in registry order; names of other origin follow alphabetically."""
+    order = {name: place for place, name in enumerate(METHODS | SUPERVISED)}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def configuration(detector: Detector) -> dict[str, Any]:
+    """The settings a detector was built with, presets resolved, as JSON values; the seed belongs to the cell."""
+    settings = dict(getattr(detector, "get_params", dict)())
+    chosen = getattr(detector, "settings", lambda: None)()  # GLASS: what its preset stands for today
+    settings |= {} if chosen is None else asdict(chosen)
+    settings.pop("random_state", None)
+    values: dict[str, Any] = json.loads(json.dumps(settings, sort_keys=True, default=_plain))
+    return values
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)

@@ -1,0 +1,201 @@
+"""Benchmarks on one split of one dataset at a time; they differ in what they ask a fitted detector besides its score.
+
+Detection (tab:main_results), scoring rules (tab:scoring), text encoders (tab:scale), the best test epoch, and test sets
+with 5, 10, 20, 50 and 75% anomalies. A method that scores each graph alone gives the same scores whatever else is
+tested. One that compares a graph with its test batch can lose most of its AUROC as anomalies get rare.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassbench.datasets import DOMAINS
+from glassbench.jobs import Job, Outcome, Plan, cell_jobs
+from glassbench.methods import KERNELS, PRESETS, TRAINING_FREE, TRANSDUCTIVE, Detector, factory
+from glassbench.metrics import evaluate
+from glassbench.protocols import Split, blind
+from glassbench.records import Cell
+from glassbench.source_models import SourceEncoders
+from graphglass.errors import BenchError
+from graphglass.glass.training.references import prepare
+from graphglass.graphs import GraphSet
+
+if TYPE_CHECKING:
+    from graphglass.glass.trained_encoder import TrainedEncoder
+
+SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
+SELECTION_STEP = 10  # epochs between two looks at the test set
+SHARES = (5, 10, 20, 50, 75)  # percent
+Ask = Callable[[Any, GraphSet], dict[str, NDArray[np.float64]]]
+
+
+def single_jobs(plan: Plan) -> list[Job]:
+    """One job per dataset, method and seed."""
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        graphs, parts = plan.task(cell)
+        if method in TRAINING_FREE + KERNELS:  # compiled code is loaded outside the clock
+            few = blind(graphs, parts.references[:2])
+            factory(method)(parts.seed).fit(few).decision_function(few)
+        return dataset_cell(graphs, parts, built(method, cell), cell, encoders=plan.encoders)
+
+    return dataset_jobs(plan, measure)
+
+
+def scoring_jobs(plan: Plan) -> list[Job]:
+    """The same with every scoring rule of the paper as a variant; methods must have `score_variants` (GLASS)."""
+    for method in plan.methods:
+        if not hasattr(factory(method)(0), "score_variants"):
+            raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes glass-paper.")
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        return dataset_cell(*plan.task(cell), built(method, cell), cell, _scoring_rules, plan.encoders)
+
+    return dataset_jobs(plan, measure)
+
+
+def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
+    """One job per dataset, text encoder, method and seed; the graph and text codes alone are variants."""
+    for method in plan.methods:
+        if method not in PRESETS:
+            raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(PRESETS)}.")
+
+    def codes_alone(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
+        rules = _scoring_rules(fitted, queries)
+        return {rule: rules[rule] for rule in ("graph", "text")}
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        detector = built(method, cell, encoder=str(cell["encoder"]))
+        return dataset_cell(*plan.task(cell), detector, cell, codes_alone, plan.encoders)
+
+    return dataset_jobs(plan, measure, encoder=texts)
+
+
+def _scoring_rules(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
+    rules: dict[str, NDArray[np.float64]] = fitted.score_variants(queries)
+    return rules
+
+
+def selection_jobs(plan: Plan) -> list[Job]:
+    """What choosing an epoch by its test AUROC adds: the best of every tenth epoch beside the last one.
+
+    A diagnostic of reported figures. Its best epoch uses the labels of the test set, so it is no result of a method.
+    """
+    for method in plan.methods:
+        if method != "glass-paper":
+            raise BenchError(f"Method {method!r} has no epochs to choose from here; --select test takes glass-paper.")
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        graphs, parts = plan.task(cell)
+        detector = built(method, cell)
+        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
+        domain = prepare(references, detector.settings(), detector.domain)
+        found: dict[int, dict[str, float]] = {}
+
+        def look(trained: TrainedEncoder) -> None:
+            if (epoch := len(trained.history)) % SELECTION_STEP == 0:
+                fitted = built(method, cell).fit(domain, trained=trained)
+                found[epoch] = evaluate(fitted.decision_function(queries), parts.anomalous)
+
+        start = time.perf_counter()
+        last = (plan.encoders or SourceEncoders()).fit(detector, references, on_epoch=look)
+        seconds = {"fit": time.perf_counter() - start}
+        metrics = evaluate(last.decision_function(queries), parts.anomalous)
+        best = max(found, key=lambda epoch: found[epoch]["auroc"])
+        variants = {"last epoch": metrics, "best test epoch": found[best]}
+        return Outcome(cell, metrics, seconds, parts.counts | {"best_epoch": best}, parts.classes, variants)
+
+    return dataset_jobs(plan, measure, {"selection": "test"})
+
+
+def share_jobs(plan: Plan) -> list[Job]:
+    """One job per dataset, method and seed; every share of anomalies is measured in it."""
+
+    def measure(method: str, cell: Cell) -> Outcome:
+        graphs, parts = plan.task(cell)
+        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
+        fitted, scores, seconds = fit_and_score(built(method, cell), references, queries, plan.encoders)
+        variants = {}
+        for share in SHARES:
+            rows = drawn(parts.anomalous, share, parts.seed)
+            found = fitted.decision_function(queries[rows]) if method in TRANSDUCTIVE else scores[rows]
+            variants[f"{share}%"] = evaluate(found, parts.anomalous[rows])
+        return Outcome(cell, evaluate(scores, parts.anomalous), seconds, parts.counts, parts.classes, variants)
+
+    return dataset_jobs(plan, measure, {"shares": list(SHARES)})
+
+
+def drawn(anomalous: NDArray[np.bool_], share: int, seed: int) -> NDArray[np.int64]:
+    """Rows of a test set in which `share` percent are anomalies, as many as possible, at least one of either kind."""
+    draw = np.random.default_rng([seed, share])
+    normal, odd = draw.permutation(np.flatnonzero(~anomalous)), draw.permutation(np.flatnonzero(anomalous))
+    wanted = max(1, round(len(normal) * share / (100 - share)))
+    if wanted <= len(odd):
+        odd = odd[:wanted]
+    else:
+        normal = normal[: max(1, round(len(odd) * (100 - share) / share))]
+    return np.sort(np.concatenate([normal, odd])).astype(np.int64)
+
+
+def built(method: str, cell: Cell, **options: Any) -> Any:
+    """The method of a cell; the prompts of the paper preset name the domain of the dataset, as the paper's do."""
+    detector: Any = factory(method)(int(cell["seed"]))
+    if method in PRESETS:
+        detector.set_params(domain=DOMAINS.get(str(cell["dataset"]), "graph"), **options)
+    return detector
+
+
+def dataset_jobs(
+    plan: Plan,
+    measure: Callable[[str, Cell], Outcome],
+    settings: dict[str, Any] | None = None,
+    **fields: Any,
+) -> list[Job]:
+    """Jobs of :func:`built` methods; their records say where the domain of the prompts comes from."""
+    said = {"domain": "of the dataset"}
+    jobs = cell_jobs(plan, measure, settings, **fields)
+    return [replace(job, settings=job.settings | said) if job.method in PRESETS else job for job in jobs]
+
+
+def dataset_cell(
+    graphs: GraphSet,
+    parts: Split,
+    detector: Detector,
+    cell: Cell,
+    ask: Ask | None = None,
+    encoders: SourceEncoders | None = None,
+) -> Outcome:
+    """Fit on one split, score its test graphs, and evaluate what else the fitted detector is asked for."""
+    references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
+    fitted, scores, seconds = fit_and_score(detector, references, queries, encoders)
+    variants = {}
+    if ask is not None:
+        start = time.perf_counter()
+        variants = {name: evaluate(values, parts.anomalous) for name, values in ask(fitted, queries).items()}
+        seconds["variants"] = time.perf_counter() - start
+    return Outcome(cell, evaluate(scores, parts.anomalous), seconds, parts.counts, parts.classes, variants)
+
+
+def fit_and_score(
+    detector: Any, references: GraphSet, queries: GraphSet, encoders: SourceEncoders | None = None
+) -> tuple[Detector, NDArray[np.float64], dict[str, float]]:
+    """The fitted detector, its scores of the queries, and the seconds of both.
+
+    An encoder that was trained before counts with the seconds that its training took.
+    """
+    start = time.perf_counter()
+    if encoders is not None and getattr(detector, "preset", None) == "paper":
+        fitted: Any = encoders.fit(detector, references)
+    else:
+        fitted = detector.fit(references)
+    middle = time.perf_counter()
+    scores = fitted.decision_function(queries)
+    embedder = getattr(fitted, "embedder_", None)
+    spent = 0.0 if embedder is None else sum(embedder.graph.history.seconds)
+    return fitted, scores, {"fit": max(middle - start, spent), "score": time.perf_counter() - middle}

@@ -1,0 +1,171 @@
+"""Trained encoders of the paper preset, each trained once and kept on disk for every benchmark that asks for it.
+
+Only the trained encoder is kept, and where asked the codes it gives; never references or anything fitted on them. How
+graphs are scored may change between two runs without either meeting the other's leftovers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+import graphglass
+from glassbench.fingerprint import fingerprint
+from glassbench.methods import configuration
+from graphglass.errors import ArtifactError, BenchError
+from graphglass.files.cache_folder import cache_root
+from graphglass.files.load import load_artifact
+from graphglass.files.save import save_artifact
+from graphglass.glass.training.references import prepare
+from graphglass.graphs import GraphSet
+
+if TYPE_CHECKING:
+    from graphglass.detector import GLASS
+    from graphglass.glass.trained_encoder import TrainedEncoder
+
+KIND = "graphglass-source-encoder"
+CODES = "graphglass-codes"
+# What training depends on among a detector's settings; scoring settings may differ between users of one encoder.
+_TRAINING = ("encoder", "slices", "epochs", "learning_rate", "normalisation", "prototypes", "domain")
+Sources = GraphSet | Mapping[str, GraphSet]
+OnEpoch = Callable[["TrainedEncoder"], None]
+log = logging.getLogger(__name__)
+
+
+class SourceEncoders:
+    """A folder of trained encoders (default: ``encoders`` in the cache), shared by processes.
+
+    A second process waits for the first to finish training.
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else cache_root() / "encoders"
+
+    def fit(self, detector: GLASS, sources: Sources, *, on_epoch: OnEpoch | None = None) -> GLASS:
+        """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known.
+
+        With `on_epoch`, which is called with the encoder after every epoch, nothing is skipped.
+        """
+        settings = detector.settings()
+        graphs: Any = sources if isinstance(sources, GraphSet) else dict(sources)
+        if settings is None:
+            return detector.fit(graphs)
+        domains = prepare(graphs, settings, detector.domain)
+        return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains, on_epoch))
+
+    def fit_encoder(
+        self, detector: GLASS, sources: Mapping[str, GraphSet], *, instruction: str = "phase-aware"
+    ) -> GLASS:
+        """``detector.fit_encoder(sources)`` in the same way; prompts are read and will be read with `instruction`."""
+        from graphglass.glass.prompt.graphdp import PromptContext
+
+        settings = detector.settings()
+        assert settings is not None
+        context = PromptContext(detector.domain, instruction=instruction)
+        domains = prepare(dict(sources), settings, context)
+        key = identity(detector, sources) | {"instruction": instruction}
+        fitted = detector.fit_encoder(domains, trained=self._kept(detector, key, domains))
+        fitted.embedder_ = fitted._embedder().in_regime(context.phase, instruction=instruction)
+        return fitted
+
+    def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
+        """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
+        key = {"encoder": detector.encoder_fingerprint(), "graphs": _digest(graphs), "version": graphglass.__version__}
+        path = self._path(key)
+        with self._only_one(path):
+            codes: dict[str, NDArray[Any]] | None = _stored(path, CODES, lambda found: found.tensors["codes"])
+            if codes is None:
+                codes = detector.channel_embeddings(graphs)
+                save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
+            return codes
+
+    def _kept(
+        self, detector: GLASS, key: dict[str, Any], graphs: Any, on_epoch: OnEpoch | None = None
+    ) -> TrainedEncoder:
+        """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
+        from graphglass.glass.trained_encoder import TrainedEncoder
+
+        def restored(found: Any) -> TrainedEncoder:
+            return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
+
+        path = self._path(key)
+        with self._only_one(path):
+            trained: TrainedEncoder | None = _stored(path, KIND, restored) if on_epoch is None else None
+            if trained is None:
+                unfinished = path.with_suffix(".unfinished")
+                fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=on_epoch is None, on_epoch=on_epoch)
+                trained = fitted._embedder().graph
+                documents = {"identity": key, "encoder_settings": trained.to_json()}
+                shutil.rmtree(path, ignore_errors=True)
+                save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)
+                shutil.rmtree(unfinished, ignore_errors=True)
+        return trained
+
+    def _path(self, key: Mapping[str, Any]) -> Path:
+        return self.folder / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+
+    @contextmanager
+    def _only_one(self, path: Path) -> Iterator[None]:
+        # What happens inside the block is not the folder's fault: only its own errors are told as such.
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = path.with_suffix(".lock").open("w")
+        except OSError as error:
+            raise BenchError(
+                f"Encoders cannot be kept in {self.folder}: {error}. Name another with --cache."
+            ) from error
+        with handle:
+            try:
+                import fcntl
+
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            except (ImportError, OSError) as error:  # two processes may then train the same encoder twice
+                log.debug("no lock on %s: %s", path, error)
+            yield
+
+
+def _stored(path: Path, kind: str, read: Callable[[Any], Any]) -> Any:
+    """What `read` makes of a stored artifact; None if there is none, or if it is unusable, which removes it."""
+    if not path.exists():
+        return None
+    try:
+        return read(load_artifact(path, kind))
+    except (ArtifactError, KeyError) as error:
+        log.warning("%s is unusable and is made again: %s", path, error)
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+
+
+def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
+    """Everything the trained weights depend on, as JSON values, the code by its fingerprint.
+
+    The graphs enter by content and in order, which covers data, pool, protocol, direction and the split's seed.
+    """
+    from graphglass.glass.encoders.text_encoder import load_encoder
+
+    settings = configuration(detector)
+    pool = _digest(sources) if isinstance(sources, GraphSet) else [[k, _digest(part)] for k, part in sources.items()]
+    return {
+        "code": fingerprint("glass-paper"),
+        "instruction": "phase-aware",
+        "training": {name: settings[name] for name in _TRAINING},
+        "text": load_encoder(settings["encoder"]).fingerprint.digest,
+        "seed": detector.random_state,
+        "sources": pool,
+        "versions": {"graphglass": graphglass.__version__, "torch": version("torch")},
+    }
+
+
+def _digest(graphs: GraphSet) -> str:
+    """sha256 over every graph in order, and the names of its attributes and labels."""
+    names = repr((graphs.attribute_names, sorted(graphs.label_names.items()))).encode()
+    return hashlib.sha256(names + bytes.fromhex("".join(graphs.content_hashes()))).hexdigest()

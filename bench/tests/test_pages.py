@@ -1,0 +1,75 @@
+"""The pages of figures say what the records say."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from statistics import mean
+from types import ModuleType
+
+import pytest
+
+from glassbench.group_tables import short_tables
+from glassbench.records import Results
+from glassbench.table_model import filled, insert
+from graphglass.errors import BenchError
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+
+
+def benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A script of the folder benchmarks, run where it runs: at the root of the project."""
+    monkeypatch.chdir(ROOT)
+    spec = importlib.util.spec_from_file_location(name, ROOT / "bench/scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["baselines_page", "reproduction_page", "quality"])
+def test_a_page_follows_the_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = benchmark(name, monkeypatch)
+    assert module.page() == module.PAGE.read_text(), f"run `python benchmarks/{name}.py`"
+
+
+def test_measured_pages_follow_the_result_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    for page, text in benchmark("measured_pages", monkeypatch).pages().items():
+        assert text == page.read_text(), "run `python bench/scripts/measured_pages.py`"
+
+
+def test_the_readme_has_the_summary_of_the_records(tmp_path: Path) -> None:
+    rebuilt = tmp_path / "README.md"
+    rebuilt.write_text(README.read_text())
+    insert(
+        "\n".join(table.render() for table in short_tables(ROOT / "bench/results/single", "minority", "auroc")), rebuilt
+    )
+    assert rebuilt.read_text() == README.read_text(), (
+        "run `glassbench table bench/results/single --summary --into README.md`"
+    )
+
+
+def test_the_readme_quotes_the_gain_of_known_anomalies_from_the_records() -> None:
+    by_cell: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for record in Results.open(ROOT / "bench/results/known/full").records("glass"):
+        cell = by_cell.setdefault((record["cell"]["dataset"], record["cell"]["direction"]), {})
+        for known, metrics in record["variants"].items():
+            cell.setdefault(known, []).append(metrics["auroc"])
+    gains = [mean(mean(cell[known]) for cell in by_cell.values()) for known in ("0", "1", "20", "100")]
+    none, one, twenty, hundred = (f"{gain:.1f}" for gain in gains)
+    quoted = (
+        f"over {len(by_cell) // 2} datasets and both directions rises from {none} to {one} with one known anomaly, "
+        f"{twenty} with twenty and {hundred} with a hundred"
+    )
+    assert quoted in " ".join(README.read_text().split())
+
+
+def test_a_part_is_replaced_and_its_marks_are_needed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- one -->\nold\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n")
+    text = filled(page, {"one": "new\n", "two": "2"})
+    assert text == "a\n<!-- one -->\n\nnew\n\n<!-- end -->\nb\n<!-- two -->\n\n2\n\n<!-- end -->\n"
+    with pytest.raises(BenchError, match="<!-- three -->"):
+        filled(page, {"three": ""})

@@ -1,0 +1,149 @@
+"""The parts of a job, and the work on one of them, which depends on its arguments alone and runs on any worker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphglass.channels.calibration import conformal_p_values
+from graphglass.detector.glass import GLASS
+from graphglass.errors import GlassError, InputError
+from graphglass.files.atomic import replacing
+from graphglass.files.load import artifact_digest
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.read import read_report
+from graphglass.structure.profile import profile
+
+SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
+# Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
+CHUNK = 10_000
+_METADATA = b"graphglass-part"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One input file and the Parquet file its results go to."""
+
+    source: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the work on a part ended: ``error`` if it has no result, ``rejects`` if records were left out."""
+
+    part: Part
+    graphs: int = 0
+    rejected: int = 0
+    skipped: bool = False
+    error: str | None = None
+    rejects: str | None = None
+
+
+def input_files(sources: Sequence[str | Path]) -> list[str]:
+    """Files, folders and patterns as part files; each holds whole graphs, in Parquet or JSON Lines."""
+    found: list[str] = []
+    for source in map(str, sources):
+        if Path(source).is_dir():
+            names = sorted(str(path) for path in Path(source).iterdir() if path.name.endswith(SUFFIXES))
+        elif Path(source).is_file():
+            names = [source]
+        else:
+            names = sorted(glob(source))
+        if not names:
+            raise InputError(f"{source} matches no part. Parts are files ending in {', '.join(SUFFIXES)}.")
+        found += names
+    wrong = next((name for name in found if not name.endswith(SUFFIXES)), None)
+    if wrong is not None:
+        raise InputError(f"{wrong} is not a part: parts end in {', '.join(SUFFIXES)}. Convert it with write_parquet.")
+    return found
+
+
+def list_parts(sources: Sequence[str | Path], output: Path) -> list[Part]:
+    """Pair every input with ``output/NAME.parquet``; two inputs of one name, or an input as output, are refused."""
+    parts: dict[str, Part] = {}
+    inputs = input_files(sources)
+    read = {Path(source).resolve(): source for source in inputs}
+    for source in inputs:
+        name = Path(source).name
+        stem = next(name.removesuffix(suffix) for suffix in reversed(SUFFIXES) if name.endswith(suffix))
+        if stem in parts:
+            raise InputError(f"{source} and {parts[stem].source} would write to one file. Rename one of them.")
+        if (target := output / f"{stem}.parquet").resolve() in read:
+            raise InputError(f"The result of {source} would replace the part {target}. Choose another output folder.")
+        parts[stem] = Part(str(Path(source).absolute()), str(target.absolute()))
+    return list(parts.values())
+
+
+def score_columns(graphs: GraphSet, model: str, digest: str) -> dict[str, Any]:
+    """Ids, scores and p-values of every graph."""
+    detector = _detector(model, digest)
+    chunks = [detector.decision_function(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
+    scores = np.concatenate([np.zeros(0), *chunks])  # a part may hold no graph that can be read
+    p_values = conformal_p_values(scores, detector.decision_scores_)
+    return {"id": list(graphs.ids), "score": scores, "p_value": p_values}
+
+
+def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:
+    """Score one part unless its result is there already."""
+    return _run(part, {"job": "score", "model": digest}, lambda graphs: score_columns(graphs, model, digest), strict)
+
+
+def describe_part(part: Part, *, strict: bool = False) -> Outcome:
+    """Describe one part unless its result is there already."""
+    return _run(part, {"job": "describe"}, lambda graphs: profile(graphs).columns(graphs.ids), strict)
+
+
+def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], dict[str, Any]], strict: bool) -> Outcome:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # A result that may lack records does not count as one of a strict job.
+        how = {"strict": True} if strict else {}
+        status = Path(part.source).stat()
+        state = [status.st_size, status.st_mtime_ns]
+        stamp = json.dumps({**job, **how, "source": state}, sort_keys=True).encode()
+        if _finished(part.output, stamp):
+            return Outcome(part, skipped=True)
+        result = read_report(part.source, strict=strict, cache=False)
+        columns = compute(result.graphs)
+        # Ids are text even where there are none, so that all parts have one schema.
+        table = pa.table({**columns, "id": pa.array(columns["id"], pa.string())})
+        with replacing(Path(part.output)) as temporary:
+            pq.write_table(table.replace_schema_metadata({_METADATA: stamp}), temporary, write_page_checksum=True)
+    except (GlassError, OSError) as error:
+        return Outcome(part, error=f"{part.source}: {error}")
+    rejects = f"{part.source}: {result.summary()}" if result.rejects else None
+    return Outcome(part, len(result.graphs), len(result.rejects), rejects=rejects)
+
+
+def _finished(output: str, stamp: bytes) -> bool:
+    """Whether the result of exactly this job is on disk, with every row undamaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = (pq.read_schema(output).metadata or {}).get(_METADATA) == stamp
+        if found:
+            pq.read_table(output, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+    return bool(found)
+
+
+@lru_cache(maxsize=1)
+def _detector(model: str, digest: str) -> GLASS:
+    # The digest is part of the key, so that a worker that lives on never scores with an older model.
+    before = artifact_digest(model)
+    detector = GLASS.load(model)
+    if {before, artifact_digest(model)} != {digest}:
+        raise InputError(f"{model} was replaced while this job ran. Run the command again.")
+    return detector

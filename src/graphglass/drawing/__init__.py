@@ -1,0 +1,1 @@
+"""Graphs, molecules and scores as SVG."""

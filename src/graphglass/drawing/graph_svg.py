@@ -1,0 +1,244 @@
+"""One graph as an SVG picture, for the report, the inspector and notebooks.
+
+Colours come from the classes in ``drawing.css``; the picture has no style of its own, so that a page with a strict
+content security policy can show it and a dark page can change it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.drawing.layout import breadth_first, layout_graph
+from graphglass.drawing.molecule_svg import atom_name, depict
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.molecules import node_label_text
+from graphglass.graphs.parallel_edges import merge_rule
+from graphglass.graphs.subgraphs import without_nodes
+
+# More nodes than this cannot be distinguished; a connected part around the most important node is drawn instead.
+MOST_NODES = 150
+COLOURS = 9  # label colours of drawing.css; labels past them share one grey
+_WIDTH, _MARGIN, _ROW = 300.0, 24.0, 15.0  # the margin has room for a halo, and for the text of an atom
+
+
+@dataclass(frozen=True)
+class Picture:
+    """SVG text, and how many of the graph's nodes it shows."""
+
+    svg: str
+    shown: int
+    total: int
+
+
+def drawing_style() -> str:
+    """The style sheet that pictures need."""
+    return files("graphglass.graphs").joinpath("drawing.css").read_text(encoding="utf-8")
+
+
+def frequent_labels(graphs: GraphSet) -> tuple[str, ...]:
+    """The most frequent node labels of a set, which get colours of their own in all its pictures."""
+    if graphs.node_labels is None:
+        return ()
+    codes, counts = np.unique(graphs.node_labels, return_counts=True)
+    order = np.lexsort((codes, -counts))[:COLOURS]
+    return tuple(node_label_text(graphs, int(codes[place])) for place in order)
+
+
+def draw_graph(
+    graph: GraphSet,
+    attribution: NDArray[np.float64] | None = None,
+    coloured: Sequence[str] | None = None,
+    marked: Sequence[tuple[int, int]] = (),
+) -> Picture:
+    """Draw a graph, a molecule with its bonds where atoms are known and RDKit is installed.
+
+    Parameters
+    ----------
+    graph : GraphSet
+        One graph.
+    attribution : float64 (nodes,), optional
+        Nodes that raise the score get a red halo, nodes that lower it a blue one.
+    coloured : sequence of str, optional
+        Labels with a colour of their own, in order; the graph's most frequent labels by default.
+    marked : sequence of (source, target)
+        Edges that get a mark.
+    """
+    shown, kept = graph, np.arange(graph.node_count)
+    if graph.node_count > MOST_NODES:
+        weight = attribution if attribution is not None else np.diff(graph.neighbour_offsets)
+        kept = np.sort(breadth_first(graph, int(np.argmax(weight)))[:MOST_NODES])
+        shown = without_nodes(graph, [np.delete(np.arange(graph.node_count), kept)])
+    molecule = depict(shown)
+    places = layout_graph(shown) if molecule is None else molecule.places
+    places, spacing, height = _fitted(places)
+    strengths = _strengths(attribution, kept)
+    titles = _titles(graph, kept, attribution)
+    listed = shown.edge_list()
+    edges = np.stack([listed.sources, listed.targets], axis=1)
+    if molecule is None:
+        labels = [] if shown.node_labels is None else [node_label_text(graph, int(code)) for code in shown.node_labels]
+        coloured = list(coloured if coloured is not None else frequent_labels(graph))
+        radius = float(np.clip(0.4 * spacing, 2, 9))
+        parts = _halos(places, edges, strengths, 1.9 * radius)
+        shown_at = {int(node): place for node, place in zip(kept, places, strict=True)}
+        parts += [
+            _line(shown_at[one], shown_at[two], "marked", 1.6 * radius)
+            for one, two in marked
+            if one in shown_at and two in shown_at
+        ]
+        parts += _lines(places, edges, _widths(shown, max(0.8, radius / 5)), radius if shown.directed else None)
+        parts += _circles(places, labels, coloured, titles, radius)
+        legend = _legend(labels, coloured, height)
+    else:
+        parts = _halos(places, edges, strengths, 0.42 * spacing)
+        parts += molecule.svg(places, spacing)
+        parts += [_circle(place, 0.4 * spacing, "touch", title) for place, title in zip(places, titles, strict=True)]
+        legend = []
+    height += _ROW * len({row for row, _ in legend})
+    total = graph.node_count
+    part = "" if len(kept) == total else f", {len(kept)} of {total} nodes"
+    name = escape(f"{'molecule' if molecule is not None else 'graph'} {graph.ids[0]}{part}")
+    opened = f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 {_WIDTH:g} {height:.0f}" role="img" '
+    svg = f'{opened}aria-label="{name}">{"".join(parts)}{"".join(text for _, text in legend)}</svg>'
+    return Picture(svg, len(kept), total)
+
+
+def _fitted(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
+    """Places on paper, the usual distance of closest nodes there, and how high the paper is."""
+    corner, extent = places.min(axis=0), np.ptp(places, axis=0)
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    closest = float(np.quantile(gaps.min(axis=1), 0.2)) if len(places) > 1 else 1.0
+    free = _WIDTH - 2 * _MARGIN
+    scale = min(free / max(extent.max(), 1e-9), 48 / max(closest, 1e-9))
+    height = max(extent[1] * scale, 60.0) + 2 * _MARGIN
+    centred = (places - corner - extent / 2) * scale
+    return centred + np.array([_WIDTH / 2, height / 2]), closest * scale, height
+
+
+def _strengths(attribution: NDArray[np.float64] | None, kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How far each node lies from the middle one, from -1 to 1."""
+    if attribution is None:
+        return np.zeros(len(kept))
+    centred = attribution - np.median(attribution)
+    largest = np.abs(centred).max()
+    return np.asarray((centred / largest if largest > 0 else np.zeros(len(attribution)))[kept])
+
+
+def _titles(graph: GraphSet, kept: NDArray[np.int64], attribution: NDArray[np.float64] | None) -> list[str]:
+    titles = []
+    for node in kept:
+        name = atom_name(graph, int(node))
+        if name is None:
+            name = f"node {node if graph.node_names is None else graph.node_names[node]}"
+            if graph.node_labels is not None:
+                name += f" ({node_label_text(graph, int(graph.node_labels[node]))})"
+        titles.append(name if attribution is None else f"{name}, share of the score {attribution[node]:+.3f}")
+    return titles
+
+
+def _halos(
+    places: NDArray[np.float64], edges: NDArray[np.int64], strengths: NDArray[np.float64], radius: float
+) -> list[str]:
+    """Highlights behind nodes, and behind edges whose two ends are highlighted alike."""
+    parts = []
+    for one, two in edges:
+        weaker = min(abs(strengths[one]), abs(strengths[two]))
+        if weaker >= 0.25 and strengths[one] * strengths[two] > 0:
+            kind = "hot" if strengths[one] > 0 else "cold"
+            shade = f' stroke-opacity="{weaker:.2f}"'
+            parts.append(_line(places[one], places[two], f"halo {kind}", 1.2 * radius, shade))
+    for place, strength in zip(places, strengths, strict=True):
+        if abs(strength) >= 0.1:
+            kind = "hot" if strength > 0 else "cold"
+            shade = f'fill-opacity="{0.15 + 0.75 * abs(strength):.2f}"'
+            where = f'cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius:.1f}"'
+            parts.append(f'<circle class="halo {kind}" {where} {shade}/>')
+    return parts
+
+
+def _widths(graph: GraphSet, usual: float) -> NDArray[np.float64]:
+    """How wide each edge is drawn: up to four times as wide, by the logarithm of its amount, weight or count."""
+    listed = graph.edge_list()
+    summed = [i for i, name in enumerate(graph.edge_attribute_names) if merge_rule(name, {}) == "sum"]
+    if listed.attributes is None or not summed:
+        return np.full(len(listed.sources), usual)
+    amounts = np.log1p(np.abs(listed.attributes[:, summed[0]]))
+    lowest, span = amounts.min(initial=np.inf), np.ptp(amounts) if len(amounts) else 0.0
+    return np.asarray(usual * (1 + 3 * (amounts - lowest) / span) if span > 0 else np.full(len(amounts), usual))
+
+
+def _lines(
+    places: NDArray[np.float64], edges: NDArray[np.int64], widths: NDArray[np.float64], radius: float | None
+) -> list[str]:
+    """The edges; with a radius of the nodes, edges have a head where they point to."""
+    ends = zip(edges, widths, strict=True)
+    parts = [_line(places[one], places[two], "edge", width) for (one, two), width in ends]
+    for (one, two), width in zip(edges, widths, strict=True) if radius is not None else ():
+        along = places[two] - places[one]
+        length = float(np.linalg.norm(along))
+        if radius is None or length < 2 * radius:
+            continue
+        along = along / length
+        across = np.array([-along[1], along[0]])
+        tip, size = places[two] - radius * along, max(3.0, 0.8 * radius, 1.8 * width)
+        corners = (tip, tip - size * along + 0.5 * size * across, tip - size * along - 0.5 * size * across)
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+        parts.append(f'<polygon class="head" points="{points}"/>')
+    return parts
+
+
+def _circles(
+    places: NDArray[np.float64], labels: Sequence[str], coloured: Sequence[str], titles: Sequence[str], radius: float
+) -> list[str]:
+    parts = []
+    for node, place in enumerate(places):
+        label = labels[node] if labels else None
+        parts.append(_circle(place, radius, _colour(label, coloured), titles[node]))
+        if label and len(label) <= 2 and radius >= 5:
+            size = radius * (1.15 if len(label) == 1 else 0.9)
+            where = f'x="{place[0]:.1f}" y="{place[1]:.1f}" font-size="{size:.1f}"'
+            parts.append(f'<text class="label" {where}>{escape(label)}</text>')
+    return parts
+
+
+def _colour(label: str | None, coloured: Sequence[str]) -> str:
+    if label is None:
+        return "node"
+    return f"node c{coloured.index(label)}" if label in coloured else "node rest"
+
+
+def _legend(labels: Sequence[str], coloured: Sequence[str], top: float) -> list[tuple[int, str]]:
+    """The labels of this graph with their colours, in rows below it."""
+    counts = Counter(label if label in coloured else "other" for label in labels)
+    names = [label for label in (*coloured, "other") if counts[label]] if len(counts) > 1 else []
+    parts, x, row = [], _MARGIN, 0
+    for name in names:
+        text = name if len(name) <= 24 else f"{name[:23]}…"
+        width = 22 + 6.9 * len(text)
+        if x > _MARGIN and x + width > _WIDTH - _MARGIN / 2:
+            x, row = _MARGIN, row + 1
+        y = top + _ROW * row + 4
+        kind = "node rest" if name == "other" else _colour(name, coloured)
+        dot = f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
+        words = f'<text class="key" x="{x + 8:.1f}" y="{y:.1f}" font-size="11">{escape(text)}</text>'
+        parts.append((row, dot + words))
+        x += width
+    return parts
+
+
+def _circle(place: NDArray[np.float64], radius: float, kind: str, title: str) -> str:
+    where = f'cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius:.1f}"'
+    return f'<circle class="{kind}" {where}><title>{escape(title)}</title></circle>'
+
+
+def _line(one: NDArray[np.float64], two: NDArray[np.float64], kind: str, width: float, more: str = "") -> str:
+    ends = f'x1="{one[0]:.1f}" y1="{one[1]:.1f}" x2="{two[0]:.1f}" y2="{two[1]:.1f}"'
+    return f'<line class="{kind}" {ends} stroke-width="{width:.1f}"{more}/>'

@@ -1,0 +1,70 @@
+"""Model directories: where an encoder's weights are on this machine, and which weights they are."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from graphglass.errors import EncoderError, MissingExtraError
+from graphglass.files.manifest import file_digest
+
+_NETWORK_SECONDS = 10.0
+
+
+def find_weights(name: str, *, download: bool = False, revision: str | None = None) -> Path:
+    """The directory that holds a model, given as a local directory or a hub name.
+
+    A hub name that is not on this machine is fetched with `download`; without it no connection is ever opened.
+    `revision` is a commit, tag or branch.
+    """
+    folder = Path(name) if Path(name).is_dir() else _snapshot(name, download, revision)
+    if not any(folder.glob("*.safetensors")):
+        raise EncoderError(
+            f"No weights in {folder}: expected *.safetensors beside config.json. "
+            f"If a download was interrupted, repeat it with: hf download {name}"
+        )
+    return folder
+
+
+def weights_digest(folder: Path) -> str:
+    """sha256 over the safetensors files of a directory, in the order of their names."""
+    digests = [_file_digest(path) for path in sorted(folder.glob("*.safetensors"))]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def revision_of(folder: Path) -> str:
+    """The commit of a hub snapshot, or ``local``."""
+    return folder.name if re.fullmatch(r"[0-9a-f]{40}", folder.name) else "local"
+
+
+def _snapshot(name: str, download: bool, revision: str | None) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise MissingExtraError(f"The encoder {name!r}", "text") from error
+    patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
+    try:
+        # The lookup on this machine comes first and opens no connection.
+        return Path(snapshot_download(name, revision=revision, local_files_only=True, allow_patterns=patterns))
+    except Exception as missing:
+        if not download:
+            raise EncoderError(
+                f"The weights of {name!r} are not on this machine. Get them with `hf download {name}`, "
+                f"or copy the model to a directory and give its path, or call load_encoder({name!r}, download=True)."
+            ) from missing
+    try:
+        found = snapshot_download(name, revision=revision, allow_patterns=patterns, etag_timeout=_NETWORK_SECONDS)
+        return Path(found)
+    except Exception as error:
+        raise EncoderError(
+            f"The weights of {name!r} could not be downloaded ({type(error).__name__}: {str(error)[:200]}). "
+            "On a machine without network, copy the model's directory and give its path."
+        ) from error
+
+
+def _file_digest(path: Path) -> str:
+    # The hub's cache names large files by their sha256; reading 16 GB again would only repeat its check.
+    if re.fullmatch(r"[0-9a-f]{64}", path.resolve().name):
+        return path.resolve().name
+    return file_digest(path)

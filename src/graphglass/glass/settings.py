@@ -1,0 +1,87 @@
+"""The settings of the paper preset, and how a caller's own choices override them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from graphglass.errors import ParameterError
+
+SCORERS = ("reliability", "fixed")
+PRESETS = ("default", "paper")
+FEATURES = ("kept", "structure")
+
+
+def _preferred_encoder() -> str:
+    from graphglass.glass.encoders.catalogue import preferred_encoder
+
+    return preferred_encoder()
+
+
+@dataclass(frozen=True)
+class PaperSettings:
+    """Every choice of the paper preset, resolved.
+
+    Attributes
+    ----------
+    encoder : str
+        Text encoder name, directory or endpoint (see :func:`graphglass.load_encoder`); by default a language encoder if
+        one is installed (:func:`graphglass.glass.encoders.catalogue.preferred_encoder`).
+    slices : tuple of int
+        Matryoshka prefix sizes shared by graph and text codes.
+    k : int
+        Neighbours per code (eq:knn_distance).
+    scorer : {"reliability", "fixed"}
+        Weights from the references (eq:reliability_weights), or the log D rule of the ablation.
+    calibration : {"leave-one-out", "raw"}
+        Channels in units of the references' distances to each other, or distances as they are.
+    normalisation : {"graph", "reference", "both"}
+        How node features are scaled before the network reads them (eq:canon is ``graph``).
+    epochs : int
+        Passes over the references; the last one is always the one used.
+    learning_rate : float
+    prototypes : bool
+        Train with the prototype loss (eq:proto_loss).
+    features : {"kept", "structure"}
+        What transfer reads: the labels and attributes of every domain in the public columns, or structure alone.
+    device : str
+        Where the encoder is trained and run, such as ``cpu`` or ``cuda``.
+    """
+
+    encoder: str = field(default_factory=_preferred_encoder)
+    slices: tuple[int, ...] = (64, 128, 256, 512)
+    k: int = 5
+    scorer: str = "reliability"
+    calibration: str = "leave-one-out"
+    normalisation: str = "graph"
+    epochs: int = 150
+    learning_rate: float = 5e-5
+    prototypes: bool = True
+    features: str = "kept"
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.scorer not in SCORERS:
+            raise ParameterError("GLASS", "scorer", f"one of {', '.join(SCORERS)}", self.scorer)
+        if self.features not in FEATURES:
+            raise ParameterError("GLASS", "features", f"one of {', '.join(FEATURES)}", self.features)
+        if not isinstance(self.k, int) or self.k < 1:
+            raise ParameterError("GLASS", "k", "a positive integer", self.k)
+        if not self.slices or any(not isinstance(size, int) or size < 2 for size in self.slices):
+            raise ParameterError("GLASS", "slices", "integers of at least 2", self.slices)
+
+
+def resolve(preset: str, choices: dict[str, Any]) -> PaperSettings | None:
+    """The paper's settings with every choice that is not None in its place; None for the default, which has none."""
+    if preset not in PRESETS:
+        raise ParameterError("GLASS", "preset", f"one of {', '.join(PRESETS)}", preset)
+    known = [item.name for item in fields(PaperSettings)]
+    chosen = {name: choices[name] for name in known if choices.get(name) is not None}
+    if preset == "default":
+        if chosen:
+            name = next(iter(chosen))
+            raise ParameterError("GLASS", name, "left out unless preset='paper'", chosen[name])
+        return None
+    if "slices" in chosen:
+        chosen["slices"] = tuple(chosen["slices"])
+    return PaperSettings(**chosen)

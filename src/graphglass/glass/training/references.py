@@ -1,0 +1,102 @@
+"""Training for the paper preset: from normal graphs to the frozen encoders that give codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
+from graphglass.detector.reference_sets import graph_set, refuse_too_few, union
+from graphglass.errors import MissingExtraError
+from graphglass.glass.settings import PaperSettings
+from graphglass.structure.profile import join_profiles
+
+if TYPE_CHECKING:
+    from graphglass.glass.embedder import Embedder
+    from graphglass.glass.prompt.graphdp import PromptContext
+    from graphglass.glass.trained_encoder import TrainedEncoder
+    from graphglass.glass.training.trainer import Domain
+
+
+def prepare(
+    graphs: Any, settings: PaperSettings, domain: str | PromptContext, *, progress: bool = False
+) -> Domain | dict[str, Domain]:
+    """Structure and text anchors of normal graphs, or of every domain of a mapping."""
+    if find_spec("torch") is None:
+        raise MissingExtraError("preset='paper'", "paper")
+    from graphglass.glass.embedder import text_anchors
+    from graphglass.glass.encoders.text_encoder import load_encoder
+    from graphglass.glass.training.trainer import Domain
+
+    if isinstance(graphs, Mapping):
+        return {name: cast(Domain, prepare(part, settings, domain, progress=progress)) for name, part in graphs.items()}
+    if isinstance(graphs, Domain):
+        return graphs
+    measured = measure_graphs(graph_set(graphs), progress=progress)
+    anchors = text_anchors(load_encoder(settings.encoder), measured.profile, domain, progress=progress)
+    return Domain(measured.graphs, measured.profile, anchors)
+
+
+def train_embedder(
+    domains: Domain | dict[str, Domain],
+    settings: PaperSettings,
+    domain: str,
+    *,
+    seed: int,
+    progress: bool,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    trained: TrainedEncoder | None = None,
+    on_epoch: Callable[[TrainedEncoder], None] | None = None,
+) -> Embedder:
+    """Train the graph encoder against the frozen text anchors; with ``trained`` nothing is left to train."""
+    from graphglass.glass.embedder import Embedder
+    from graphglass.glass.encoders.text_encoder import load_encoder
+    from graphglass.glass.slices import available_slices
+    from graphglass.glass.training.config import TrainingConfig
+    from graphglass.glass.training.trainer import train, train_domains
+
+    text = load_encoder(settings.encoder)
+    if trained is None:
+        parts = list(domains.values()) if isinstance(domains, dict) else [domains]
+        refuse_too_few(sum(len(part.graphs) for part in parts))
+        config = TrainingConfig(
+            slices=available_slices(settings.slices, text.dimension),
+            epochs=settings.epochs,
+            learning_rate=settings.learning_rate,
+            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
+            normalisation=settings.normalisation,  # type: ignore[arg-type]  # checked by the configuration
+            device=settings.device,
+            seed=seed,
+        )
+        options: dict[str, Any] = {
+            "checkpoint_dir": checkpoint, "resume": resume, "progress": progress, "on_epoch": on_epoch,
+        }  # fmt: skip
+        if isinstance(domains, dict):
+            trained = train_domains(parts, config, **options)
+        else:
+            trained = train(domains.graphs, domains.profile, domains.anchors, config, **options)
+    return Embedder(text, trained, trained.schema, trained.slices, domain, settings.device)
+
+
+def references_from(
+    embedder: Embedder, domains: Domain | dict[str, Domain], *, keep_features: bool
+) -> tuple[ProfiledGraphs, bool]:
+    """The training graphs as references, and whether queries may come from any domain."""
+    if not isinstance(domains, dict):
+        return embedder.embed_profiled(domains.graphs, domains.profile, domains.anchors), False
+    pooled = union({name: part.graphs for name, part in domains.items()})
+    structure = join_profiles([part.profile for part in domains.values()])
+    if not keep_features:
+        anchors = np.concatenate([part.anchors for part in domains.values()])
+        return embedder.for_any_domain().embed_profiled(pooled, structure, anchors), True
+    codes = [
+        embedder.for_domain(part.graphs).codes(part.graphs, part.profile, part.anchors) for part in domains.values()
+    ]
+    return ProfiledGraphs(
+        pooled, structure, {name: np.concatenate([p[name] for p in codes]) for name in codes[0]}
+    ), True

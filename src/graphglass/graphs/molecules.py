@@ -1,0 +1,168 @@
+"""RDKit molecules as graphs: atoms are nodes, bonds are edges.
+
+The node label is the atomic number, the edge label RDKit's bond type (1 single, 2 double, 3 triple, 12 aromatic).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from graphglass.errors import GraphError, MissingExtraError
+from graphglass.graphs.chemistry import atom_contributions, atom_environments
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.labels import typed_texts
+from graphglass.graphs.limits import Limits
+from graphglass.graphs.readers.options import ReadOptions
+from graphglass.graphs.readers.record import Record, RecordSet
+from graphglass.graphs.readers.rejects import RejectLog
+
+ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
+_BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}
+_HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0}  # others, such as lone ions: 0
+
+
+@contextmanager
+def rdkit_chemistry() -> Iterator[Any]:
+    """RDKit's ``Chem`` without its log: what it would print becomes the reason of a reject."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError as error:
+        raise MissingExtraError("Reading molecules", "chem") from error
+    with rdBase.BlockLogs():
+        yield Chem
+
+
+def parse_smiles(chemistry: Any, text: str, limits: Limits) -> Any:
+    if len(text) > limits.max_smiles_characters:
+        bound = f"the limit max_smiles_characters is {limits.max_smiles_characters:,}"
+        raise GraphError(f"a SMILES string of {len(text):,} characters, {bound}")
+    # RDKit cannot take every other text: half of a surrogate pair is an error of its own.
+    molecule = chemistry.MolFromSmiles(text, sanitize=False) if text.isascii() else None
+    if molecule is None:
+        raise GraphError(f"{text[:60]!r} is not a SMILES string")
+    return sanitised(chemistry, molecule)
+
+
+def parse_mol_block(chemistry: Any, block: str) -> Any:
+    molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False)
+    if molecule is None:
+        raise GraphError("the atom and bond table cannot be read as a molecule")
+    return sanitised(chemistry, molecule)
+
+
+def sanitised(chemistry: Any, molecule: Any) -> Any:
+    """The molecule, which is changed, with its rings and aromatic bonds known and hydrogens folded into their atoms."""
+    try:
+        chemistry.SanitizeMol(molecule)
+        folding = chemistry.RemoveHsParameters()
+        folding.removeDefiningBondStereo = True  # [H]/N=C is HN=C: no graph holds stereochemistry
+        return chemistry.RemoveHs(molecule, folding)
+    except ValueError as error:  # RDKit's sanitisation exceptions are ValueErrors
+        raise GraphError(f"not a possible molecule: {error}") from error
+
+
+def _record(molecule: Any, position: int, name: str, label: Any, columns: dict[str, Any]) -> Record:
+    """One molecule; a salt's separate ions stay one graph of several components."""
+    atoms = list(molecule.GetAtoms())
+    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in molecule.GetBonds()]
+    ends = np.asarray(bonds, dtype=np.int64).reshape(-1, 3)
+    rows = [
+        (
+            atom.GetFormalCharge(),
+            atom.GetTotalNumHs(),
+            atom.GetIsAromatic(),
+            atom.IsInRing(),
+            _HYBRIDISATION.get(atom.GetHybridization().name, 0.0),
+        )
+        for atom in atoms
+    ]
+    return Record(
+        position, name, len(atoms), ends[:, 0], ends[:, 1],
+        label=label,
+        node_labels=np.asarray([atom.GetAtomicNum() for atom in atoms], dtype=np.int64),
+        edge_labels=ends[:, 2],
+        attributes=np.asarray(rows, dtype=np.float32).reshape(-1, len(ATOM_ATTRIBUTES)),
+        attribute_names=ATOM_ATTRIBUTES,
+        atom_environments=atom_environments(molecule),
+        atom_contributions=atom_contributions(molecule),
+        columns=columns,
+    )  # fmt: skip
+
+
+def node_label_text(graphs: GraphSet, code: int) -> str:
+    """What a node label stands for: its text, the element of an atom, or the number itself."""
+    if (known := _known_text(graphs, code, "node")) is not None:
+        return known
+    if graphs.attribute_names == ATOM_ATTRIBUTES and 0 < code < 119:
+        try:
+            with rdkit_chemistry() as chemistry:
+                return str(chemistry.GetPeriodicTable().GetElementSymbol(code))
+        except MissingExtraError:
+            return str(code)
+    return str(code)
+
+
+def _known_text(graphs: GraphSet, code: int, owner: str) -> str | None:
+    if code in graphs.label_names:
+        return graphs.label_names[code] or "none"
+    return graphs.code_names.get(owner, {}).get(code)
+
+
+def edge_label_text(graphs: GraphSet, code: int) -> str:
+    """What an edge label stands for: its text, the bond of a molecule, or the number itself."""
+    if (known := _known_text(graphs, code, "edge")) is not None:
+        return known
+    return _BONDS.get(code, str(code)) if graphs.attribute_names == ATOM_ATTRIBUTES else str(code)
+
+
+@dataclass(frozen=True)
+class MoleculeRow:
+    """One molecule of an input, at a line or another position, before it is parsed."""
+
+    position: int
+    source: Any
+    name: str | None = None
+    label: Any = None
+    columns: dict[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+
+
+def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], options: ReadOptions) -> GraphSet:
+    """Graphs of molecules, called by their names if `id_column` gives them or all are there and differ.
+
+    `parse` makes an RDKit molecule of (RDKit's ``Chem``, source); a GraphError says why it cannot.
+    """
+    named = options.id_column is not None or _names_serve_as_ids(rows, options.log)
+    records = RecordSet(options)
+    with rdkit_chemistry() as chemistry:
+        for row, label in zip(rows, typed_texts([row.label for row in rows]), strict=True):
+            name = row.name if named and row.name else f"line-{row.position}"
+            try:
+                if row.fault is not None:
+                    raise GraphError(row.fault)
+                molecule = parse(chemistry, row.source)
+                records.add(_record(molecule, row.position, name, label, row.columns))
+            except GraphError as error:
+                options.log.add(row.position, name, str(error))
+    return records.build()
+
+
+def _names_serve_as_ids(rows: Iterable[MoleculeRow], log: RejectLog) -> bool:
+    """Whether every molecule has a name and no other has it; where only some do, the log says why none is used."""
+    lines: dict[str, int] = {}
+    reason = ""
+    for row in rows:
+        if row.fault is not None:
+            continue
+        if not row.name:
+            reason = reason or f"line {row.position} has none"
+        elif lines.setdefault(row.name, row.position) != row.position:
+            reason = reason or f"{row.name!r} is on lines {lines[row.name]} and {row.position}"
+    if reason and lines:
+        log.note(f"names are not used as ids ({reason}); molecules are named line-N instead")
+    return not reason

@@ -1,0 +1,99 @@
+"""The service in use, and changes of its references: each makes another service, which takes the place of the first."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Sequence
+from functools import partial
+
+from graphglass.detector.glass import GLASS
+from graphglass.errors import ModelConflictError
+from graphglass.files.atomic import locked
+from graphglass.files.load import artifact_digest
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.serve.change_log import record_change
+from graphglass.serve.service import REPLACED, Service, ids_on_side
+
+logger = logging.getLogger("graphglass.serve")
+
+
+class CurrentService:
+    """Holds the service that answers requests now, and changes it, one change at a time.
+
+    A change builds a new detector, saves it, and then replaces the service by one assignment. Whoever takes ``service``
+    once works with one state throughout.
+
+    Parameters
+    ----------
+    service : Service
+
+    Attributes
+    ----------
+    service : Service
+    """
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    def add(self, graphs: GraphSet, *, anomalous: bool = False) -> tuple[str, ...]:
+        """Add trusted normals or known anomalies, durably; returns their ids, which may differ where names clash."""
+        changed = self._copy()
+        if anomalous:
+            changed.add_anomalies(graphs, strict=True)
+        else:
+            changed.add_references(graphs)
+        ids = ids_on_side(changed, anomalous)[-len(graphs) :]
+        self._replace(changed, "add", ids, anomalous)
+        return ids
+
+    def remove(self, ids: Sequence[str], *, anomalous: bool = False) -> None:
+        """Remove trusted normals or known anomalies by id, durably."""
+        changed = self._copy()
+        (changed.remove_anomalies if anomalous else changed.remove_references)(ids)
+        self._replace(changed, "remove", ids, anomalous)
+
+    def prepare_map(self) -> None:
+        """Fit the map of the references, which is then kept; many changes in a row cost one map, that of the last."""
+        if self.service.detector is not None:
+            self.service.reference_map()
+
+    def _copy(self) -> GLASS:
+        return copy.copy(self.service.with_references("A change of the references"))
+
+    def _replace(self, changed: GLASS, action: str, ids: Sequence[str], anomalous: bool) -> None:
+        before, path = self.service, self.service.path
+        after = before.with_detector(changed)
+        record = partial(record_change, path, f"{action}-anomalies" if anomalous else action, ids)
+        if not path.is_dir():
+            raise ModelConflictError(REPLACED)
+        with locked(path):  # from the look at the disk to the save, so that no other writer comes between
+            if artifact_digest(path) != before.digest:
+                raise ModelConflictError(REPLACED)
+            try:
+                record("begun", before.count(anomalous))
+            except OSError as error:
+                logger.error("The change log cannot be written: %s", error)
+                raise ModelConflictError(
+                    "The references cannot be changed: the service cannot write its change log beside the model. "
+                    "Let it write to the folder that the model is in."
+                ) from error
+            try:
+                changed.save(path)
+            except Exception as error:
+                if artifact_digest(path) == before.digest:
+                    _record_if_possible(record, "failed", before.count(anomalous))
+                    raise
+                # The manifest is in place, so the change is: what failed comes after it, such as the model's card.
+                logger.error("The changed model is saved, but not all that belongs to it: %s", error)
+            after.digest = artifact_digest(path)
+            self.service = after
+        _record_if_possible(record, "done", after.count(anomalous))
+
+
+def _record_if_possible(record: partial[None], stage: str, count: int) -> None:
+    """The end of a change in its log; what has happened already is not reported as something else if that fails."""
+    try:
+        record(stage, count)
+    except OSError as error:
+        logger.error("A change is %s, which the change log could not take: %s", stage, error)

@@ -1,0 +1,90 @@
+"""A process beside the service for work that takes long; it is ended when its time is over."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from graphglass.errors import InputError
+from graphglass.serve.queues import WorkThread
+
+_SECONDS_TO_START = 120
+
+
+class ApartProcess:
+    """Runs one function at a time in another process, which starts with the first one.
+
+    Parameters
+    ----------
+    seconds : float
+        Time for one function; then its process is killed and TimeoutError raised.
+    waiting : int
+        Functions in line before new ones are refused.
+    """
+
+    def __init__(self, *, seconds: float, waiting: int) -> None:
+        self._seconds = seconds
+        self.line = WorkThread("glass-apart", waiting)
+        self._process: Any = None
+        self._pipe: Any = None
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function returns; everything is sent between the processes by pickle."""
+        return await self.line.run(self._ask, function, arguments)
+
+    def stop(self) -> None:
+        self._end()
+        self.line.stop()
+
+    def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        if self._process is None or not self._process.is_alive():
+            self._start()
+        try:
+            self._pipe.send((function, arguments))
+            answered = self._pipe.poll(self._seconds)
+            failed, outcome = self._pipe.recv() if answered else (True, TimeoutError())
+        except (EOFError, OSError) as error:
+            self._end()
+            raise InputError("Working on this request took more memory than there is. Send a smaller graph.") from error
+        if not answered:
+            self._end()
+        if failed:
+            raise outcome
+        return outcome
+
+    def _start(self) -> None:
+        # Not forked: the service has threads, whose locks a copy would keep for ever.
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs,), daemon=True, name="glass-apart")
+        self._process.start()
+        theirs.close()
+        if not self._pipe.poll(_SECONDS_TO_START):
+            self._end()
+            raise TimeoutError
+        self._pipe.recv()
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+            self._process = None
+
+
+def _work(pipe: Any) -> None:
+    """Do what is asked until the service has gone."""
+    import_module("graphglass.serve.answers")  # the time of a request does not include that of the imports
+    pipe.send("ready")
+    while True:
+        try:
+            function, arguments = pipe.recv()
+        except EOFError:
+            return
+        try:
+            outcome = False, function(*arguments)
+        except Exception as error:
+            outcome = True, error
+        pipe.send(outcome)

@@ -1,0 +1,151 @@
+"""What a picture shows, read back from its SVG."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from graphglass import load_dataset, read_graphs
+from graphglass.drawing.graph_svg import MOST_NODES, draw_graph, drawing_style, frequent_labels
+from graphglass.drawing.molecule_svg import atom_name, molecule_smiles
+from graphglass.errors import MissingExtraError
+from graphglass.graphs import molecule_drawing
+from graphglass.graphs.canonical import canonical_graph_set
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def classes(picture, name="circle"):
+    return [element.get("class") for element in ElementTree.fromstring(picture.svg).iter(SVG + name)]
+
+
+def texts(picture):
+    return ["".join(element.itertext()) for element in ElementTree.fromstring(picture.svg).iter(SVG + "text")]
+
+
+def test_molecules_have_bond_orders_charges_and_hydrogens():
+    picture = draw_graph(read_graphs(["OCC#N.[Na+].C[N+](=O)[O-]"], format="smi"))
+    first, *others = (text.replace("\u200b", "") for text in texts(picture))
+    assert first in {"HO", "OH"}  # by the side on which its bond is
+    assert others == ["N", "Na+", "N+", "O", "O−"]
+    assert classes(picture, "line").count("bond") == 1 + 1 + 3 + 1 + 2 + 1
+    titles = [title.text for title in ElementTree.fromstring(picture.svg).iter(SVG + "title")]
+    assert titles[4:] == ["Na4, charge +1", "C5", "N6, charge +1", "O7", "O8, charge -1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["CCO", "c1ccccc1[N+](=O)[O-]", "C[C@H](N)C(=O)O", "[Na+].[Cl-]", "c1ccc2[nH]ccc2c1", "C#N"]
+)
+def test_a_molecule_is_written_as_smiles_that_read_as_the_same_molecule(text):
+    graph = read_graphs([text], format="smi")
+    again = read_graphs([molecule_smiles(graph)], format="smi")
+    for name in ("node_labels", "attributes", "atom_environments"):
+        rows = [sorted(map(str, getattr(one, name).tolist())) for one in (graph, again)]
+        assert rows[0] == rows[1]
+    assert molecule_smiles(graph.structure_only()) is None
+
+
+def test_rings_are_drawn_with_alternating_bonds():
+    lines = classes(draw_graph(read_graphs(["c1ccccc1"], format="smi")), "line")
+    assert lines == ["bond"] * 9  # six bonds, three of them double
+
+
+def test_responsible_atoms_and_the_bond_between_them_are_highlighted():
+    attribution = np.array([0.0, 0.9, 1.0, 0.0, -0.5])
+    picture = draw_graph(read_graphs(["CCOCC"], format="smi"), attribution)
+    assert classes(picture).count("halo hot") == 2
+    assert classes(picture).count("halo cold") == 1
+    assert classes(picture, "line").count("halo hot") == 1
+
+
+def test_without_rdkit_a_molecule_is_drawn_as_a_graph(monkeypatch):
+    graphs = read_graphs(["CCO"], format="smi")
+
+    def missing():
+        raise MissingExtraError("Reading molecules", "chem")
+
+    monkeypatch.setattr(molecule_drawing, "rdkit_chemistry", missing)
+    assert classes(draw_graph(graphs), "line") == ["edge"] * 2
+
+
+@pytest.mark.parametrize("labels", [["C", "N", "C", "X9"], ["B", "F", "B", "F"]])
+def test_labels_that_are_no_molecule_are_left_alone(labels):
+    nodes = [{"id": i, "label": label} for i, label in enumerate(labels)]
+    picture = draw_graph(read_graphs([{"nodes": nodes, "edges": [[0, 1], [1, 2], [2, 3]]}]))
+    assert classes(picture, "line") == ["edge"] * 3
+
+
+def test_a_label_has_one_colour_in_all_pictures_of_a_set():
+    many = [{"id": str(i), "nodes": [{"id": 0, "label": "b"}, {"id": 1, "label": "b"}], "edges": []} for i in range(3)]
+    odd = {
+        "id": "odd",
+        "nodes": [{"id": 0, "label": "a"}, {"id": 1, "label": "a"}, {"id": 2, "label": "b"}],
+        "edges": [],
+    }
+    graphs = read_graphs([*many, odd])
+    assert frequent_labels(graphs) == ("b", "a")
+    picture = draw_graph(graphs[3], coloured=frequent_labels(graphs))
+    assert classes(picture) == ["node c1", "node c1", "node c0", "node c0", "node c1"]  # the last two are the legend
+    assert texts(picture)[-2:] == ["b", "a"]
+    assert "node rest" in classes(draw_graph(graphs[3], coloured=("b",)))
+
+
+def test_directed_edges_have_heads_where_they_point_to():
+    nodes = [{"id": i} for i in range(3)]
+    record = {"id": "a", "directed": True, "nodes": nodes, "edges": [[0, 1], [2, 1]]}
+    picture = draw_graph(read_graphs([record], directed=True))
+    root = ElementTree.fromstring(picture.svg)
+    tips = [tuple(map(float, head.get("points").split()[0].split(","))) for head in root.iter(SVG + "polygon")]
+    spots = [np.array([float(c.get("cx")), float(c.get("cy"))]) for c in root.iter(SVG + "circle")]
+    assert [int(np.argmin([np.linalg.norm(np.array(tip) - spot) for spot in spots])) for tip in tips] == [1, 1]
+
+
+def test_edges_of_large_amounts_are_thick():
+    edges = [{"source": i, "target": i + 1, "attributes": {"time": 9 - i, "amount": 10**i}} for i in range(3)]
+    graph = read_graphs([{"nodes": 4, "edges": edges}])
+    lines = ElementTree.fromstring(draw_graph(graph).svg).iter(SVG + "line")
+    widths = [float(line.get("stroke-width")) for line in lines]
+    assert widths == sorted(widths)
+    assert widths[-1] == pytest.approx(4 * widths[0], abs=0.3)
+
+
+def test_marked_edges_are_drawn_where_both_ends_are_shown():
+    flows = [{"nodes": 3, "edges": [[0, 1], [1, 2]], "directed": True}]
+    graph = read_graphs(flows)
+    assert classes(draw_graph(graph), "line").count("marked") == 0
+    assert classes(draw_graph(graph, marked=[(0, 1)]), "line").count("marked") == 1
+    path = canonical_graph_set(np.array([400]), np.arange(399), np.arange(1, 400))
+    assert classes(draw_graph(path, marked=[(0, 1), (398, 399)]), "line").count("marked") < 2
+
+
+def test_tu_molecules_are_drawn_with_their_elements_and_bonds():
+    graph = load_dataset("MUTAG")[0]
+    picture = draw_graph(graph)
+    assert set(classes(picture, "line")) == {"bond"}
+    assert texts(picture).count("O") == 2  # a nitro group
+    assert atom_name(graph, 0) is None  # charges are not known
+
+
+def test_of_a_large_graph_the_part_around_the_strongest_node_is_drawn():
+    size = 4 * MOST_NODES
+    path = canonical_graph_set([size], range(size - 1), range(1, size))
+    attribution = np.zeros(size)
+    attribution[size - 1] = 1.0
+    picture = draw_graph(path, attribution)
+    assert (picture.shown, picture.total) == (MOST_NODES, size)
+    assert f"node {size - 1}, " in picture.svg
+    assert "node 0," not in picture.svg
+    assert f"{MOST_NODES} of {size} nodes" in picture.svg
+
+
+def test_names_are_escaped_and_nothing_is_styled_in_place():
+    graphs = read_graphs(
+        [{"id": "<script>", "nodes": [{"id": "<b>", "label": "<i>"}, {"id": 1, "label": "x"}], "edges": []}]
+    )
+    picture = draw_graph(graphs, np.array([0.0, 1.0]))
+    ElementTree.fromstring(picture.svg)
+    assert "<script" not in picture.svg
+    assert "style=" not in picture.svg
+    used = {name for text in re.findall(r'class="([^"]+)"', picture.svg) for name in text.split()}
+    assert not {name for name in used - {"graph"} if f".{name}" not in drawing_style()}

@@ -1,0 +1,111 @@
+"""Large graphs run in another process, and nobody waits for them."""
+
+import asyncio
+import os
+import threading
+import time
+
+import httpx
+import pytest
+
+from graphglass.errors import GraphError, InputError
+from graphglass.serve.app import create_app
+from graphglass.serve.queues import BusyError
+from graphglass.serve.request_limits import ServeLimits
+from graphglass.serve.worker_process import ApartProcess
+
+
+def _fail():
+    raise GraphError("a bad graph")
+
+
+def _die():
+    os._exit(9)
+
+
+def test_work_returns_fails_ends_in_time_and_survives_the_death_of_its_process():
+    async def scenario():
+        apart = ApartProcess(seconds=120, waiting=1)
+        try:
+            assert await apart.run(max, 3, 7) == 7
+            first = await apart.run(os.getpid)
+            assert first != os.getpid()
+            with pytest.raises(GraphError, match="a bad graph"):
+                await apart.run(_fail)
+            assert await apart.run(os.getpid) == first
+            with pytest.raises(InputError, match="more memory"):
+                await apart.run(_die)
+            apart._seconds = 0.5
+            start = time.monotonic()
+            with pytest.raises(TimeoutError):
+                await apart.run(time.sleep, 60)
+            assert time.monotonic() - start < 50
+            apart._seconds = 120
+            waiting = asyncio.create_task(apart.run(time.sleep, 1))
+            await asyncio.sleep(0)
+            with pytest.raises(BusyError):
+                await apart.run(max, 1, 2)
+            await waiting
+        finally:
+            apart.stop()
+
+    asyncio.run(scenario())
+
+
+def test_a_large_graph_holds_nobody(service, serving, ring):
+    """While a long path is being explained elsewhere, small requests and health checks are answered at once."""
+    bounds = ServeLimits(quick_seconds=0.05, nodes=4_000, waiting_apart=1, seconds=300)
+    path = {"id": "path", "nodes": 4_000, "edges": [[i, i + 1] for i in range(3_999)]}
+    with serving(create_app(service, limits=bounds)) as address, httpx.Client(base_url=address, timeout=300) as client:
+        answers = []
+        threads = [
+            threading.Thread(
+                target=lambda: answers.append(httpx.post(f"{address}/v1/score", json={"graphs": [path]}, timeout=300))
+            )
+            for _ in range(2)
+        ]
+        start = time.monotonic()
+        for thread in threads:
+            thread.start()
+            time.sleep(0.2)
+        waits = []
+        while any(thread.is_alive() for thread in threads) and len(waits) < 60:
+            began = time.monotonic()
+            assert client.get("/readyz").text == "ready"
+            assert client.get("/healthz").text == "ok"
+            assert client.post("/v1/score", json={"graphs": [ring(6)]}).status_code == 200
+            waits.append(time.monotonic() - began)
+            time.sleep(0.1)
+        for thread in threads:
+            thread.join()
+        took = time.monotonic() - start
+    # The second one came while the only place was taken.
+    assert sorted(answer.status_code for answer in answers) == [200, 429]
+    assert len(waits) > 1
+    assert max(waits) < took / 2
+    result = next(answer for answer in answers if answer.status_code == 200).json()["results"][0]
+    assert result["nodes"] == 4_000
+
+
+def test_the_answer_is_the_same_in_both_processes(service, serving, ring):
+    body = {"graphs": [ring(9, "nine")]}
+    found = []
+    for quick in (10.0, 0.0):
+        with serving(create_app(service, limits=ServeLimits(quick_seconds=quick, seconds=300))) as address:
+            score = httpx.post(f"{address}/v1/score", json=body, timeout=300).json()
+            explanation = httpx.post(f"{address}/v1/explain", json=body, timeout=300).json()
+        found.append((score, explanation))
+    assert found[0] == found[1]
+
+
+def test_a_request_that_takes_too_long_is_ended(service, serving):
+    bounds = ServeLimits(quick_seconds=0.0, seconds=0.2)
+    with serving(create_app(service, limits=bounds)) as address:
+        body = {"graphs": [{"nodes": 5, "edges": [[0, 1]]}]}
+        answer, explanation = (
+            httpx.post(f"{address}/v1/{name}", json=body, timeout=60) for name in ("score", "explain")
+        )
+    assert answer.status_code == explanation.status_code == 503
+    assert "Send fewer or smaller graphs." in answer.json()["detail"]
+    assert 'Send "nodes": false' in explanation.json()["detail"]
+    assert answer.headers["content-type"] == "application/problem+json"
