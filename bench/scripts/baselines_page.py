@@ -2,7 +2,8 @@
 
     python bench/scripts/baselines_page.py            # rewrites the marked parts of bench/docs/baselines.md
 
-Run it again when more cells of `bench/results/single/minority` or rows of `bench/results/benchmarks/baselines.json` exist.
+Run it again when more cells of `bench/results/single/minority` or rows of `bench/results/benchmarks/baselines.json`
+ exist.
 """
 
 from __future__ import annotations

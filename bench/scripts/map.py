@@ -3,7 +3,8 @@
     python bench/scripts/map.py [DATASET ...]
 
 The majority class of every dataset is normal: half of it are references, the other half and the other classes are
-queries. Writes bench/results/quality/map.json; `python bench/scripts/map.py --page` puts the table into docs/scoring.md.
+queries. Writes bench/results/quality/map.json; `python bench/scripts/map.py --page` puts the table into
+docs/scoring.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Put measured figures into `bench/docs/structure.md`, `docs/serving.md`, `docs/language.md` and `bench/docs/training.md`.
+"""Put measured figures into the pages on structure, serving, language and training.
 
     python bench/scripts/measured_pages.py
 

@@ -6,8 +6,8 @@
     python bench/scripts/quality.py edges --data DATA                 # with and without direction and edge attributes
     python bench/scripts/quality.py page                              # the tables of bench/docs/quality.md
 
-The tasks are those of `glassbench suite`. Finished tasks are kept in bench/results/quality/*.jsonl and not run again; the
-page is built from these files alone.
+The tasks are those of `glassbench suite`. Finished tasks are kept in bench/results/quality/*.jsonl and not run again;
+the page is built from these files alone.
 """
 
 from __future__ import annotations

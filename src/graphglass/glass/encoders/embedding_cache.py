@@ -164,8 +164,8 @@ class EmbeddingCache:
                         yield database
         except (sqlite3.Error, OSError) as error:
             raise EncoderError(
-                f"The embedding cache at {self.path} cannot be used ({error}). Remove it with `glassbench cache clear`, or "
-                "set GRAPHGLASS_CACHE to a folder you can write to."
+                f"The embedding cache at {self.path} cannot be used ({error}). Remove it with "
+                "`glassbench cache clear`, or set GRAPHGLASS_CACHE to a folder you can write to."
             ) from error
 
 
