@@ -13,7 +13,9 @@ import pytest
 from graphglass import GLASS, load_dataset, read_report
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = dict(re.findall(r"^```python\n# (src/\S+)\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S))
+BLOCKS = dict(
+    re.findall(r"^```python\n# ((?:bench/)?src/\S+)\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S)
+)
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def add(monkeypatch):
     """Make a block's file importable, as if it had been saved where its first line says."""
 
     def added(file: str) -> ModuleType:
-        name = file.removeprefix("src/").removesuffix(".py").replace("/", ".")
+        name = file.removeprefix("bench/").removeprefix("src/").removesuffix(".py").replace("/", ".")
         assert not (ROOT / file).exists()
         module = ModuleType(name)
         exec(compile(BLOCKS[file], file, "exec"), module.__dict__)
@@ -44,11 +46,11 @@ def test_every_example_is_about_ten_lines():
 
 
 def test_a_reader(add, monkeypatch, tmp_path):
-    from graphglass.graphs import detect
+    from graphglass.graphs import formats
 
     add("src/graphglass/graphs/readers/chains.py")
-    for name, kind in entry("src/graphglass/graphs/detect.py", vars(detect), "{", "}").items():
-        monkeypatch.setitem(detect.FORMATS, name, kind)
+    for name, kind in entry("src/graphglass/graphs/formats.py", vars(formats), "{", "}").items():
+        monkeypatch.setitem(formats.FORMATS, name, kind)
     path = tmp_path / "walks.chains"
     path.write_text("first: a b c\nno name\nsecond: x y\n")
     result = read_report(path)
@@ -92,8 +94,8 @@ def test_a_channel_passes_the_tests_of_every_channel(add, monkeypatch):
 def test_a_baseline(add, monkeypatch):
     from glassbench import methods
 
-    add("src/graphglass/baselines/degree_gap.py")
-    for name, factory in entry("src/graphglass/bench/methods.py", vars(methods), "{", "}").items():
+    add("bench/src/glassbench/baselines/degree_gap.py")
+    for name, factory in entry("bench/src/glassbench/methods.py", vars(methods), "{", "}").items():
         monkeypatch.setitem(methods.METHODS, name, factory)
     molecules = load_dataset("MUTAG")
     detector = methods.factory("degree-gap")(0).fit(molecules[:60])
@@ -106,7 +108,7 @@ def test_an_encoder(add):
     from graphglass import graphdp, profile
     from graphglass.glass.encoders.text_encoder import TextEncoder
 
-    encoder = add("src/graphglass/embedding/encoders/word_counts.py").WordCountEncoder()
+    encoder = add("src/graphglass/glass/encoders/word_counts.py").WordCountEncoder()
     assert isinstance(encoder, TextEncoder)
     prompts = graphdp(profile(load_dataset("MUTAG")[:20]))
     rows = encoder.encode(prompts)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from glassbench import known, methods
+from glassbench import known_anomalies, methods
 from glassbench.figures import draw
 from glassbench.jobs import Plan
 from glassbench.known_anomalies import KNOWN, known_cell, known_jobs
@@ -41,7 +41,7 @@ class Seeing:
 
 def test_known_anomalies_are_nested_and_never_tested(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
-    monkeypatch.setattr(known, "factory", lambda name: lambda seed: Seeing(shown))
+    monkeypatch.setattr(known_anomalies, "factory", lambda name: lambda seed: Seeing(shown))
     outcome = known_cell(data, "glass", {"dataset": "MUTAG", "direction": "minority", "seed": 3})
     assert outcome is not None
     assert outcome.counts == {

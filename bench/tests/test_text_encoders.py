@@ -12,8 +12,9 @@ from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.single import text_jobs
-from graphglass.detector import glass, settings
+from graphglass.detector import glass
 from graphglass.errors import BenchError
+from graphglass.glass import settings
 
 ONE = Splits(seeds=(0,))
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from graphglass.sphere import neighbours
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from graphglass.channels import neighbours
 from graphglass.channels.neighbours import mean_distance, nearest
 from graphglass.glass.slices import normalise
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphglass import GLASS, read_graphs
-from graphglass.detector import reference_scorer
+from graphglass.detector import scorer
 from graphglass.errors import SchemaError
 
 CHEMISTRY = {"chemistry:environments", "chemistry:descriptors"}
@@ -63,7 +63,7 @@ def test_a_lone_query_scores_as_among_others(detector, molecules):
 
 def test_queries_read_in_parts_score_as_at_once(detector, molecules, monkeypatch):
     whole = detector.decision_function(molecules)
-    monkeypatch.setattr(reference_scorer, "TOGETHER", 7)
+    monkeypatch.setattr(scorer, "TOGETHER", 7)
     assert (detector.decision_function(molecules) == whole).all()
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from graphglass import load_dataset, read_graphs
+from graphglass.drawing import molecule_svg
 from graphglass.drawing.graph_svg import MOST_NODES, draw_graph, drawing_style, frequent_labels
 from graphglass.drawing.molecule_svg import atom_name, molecule_smiles
 from graphglass.errors import MissingExtraError
-from graphglass.graphs import molecule_drawing
 from graphglass.graphs.canonical import canonical_graph_set
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,7 +65,7 @@ def test_without_rdkit_a_molecule_is_drawn_as_a_graph(monkeypatch):
     def missing():
         raise MissingExtraError("Reading molecules", "chem")
 
-    monkeypatch.setattr(molecule_drawing, "rdkit_chemistry", missing)
+    monkeypatch.setattr(molecule_svg, "rdkit_chemistry", missing)
     assert classes(draw_graph(graphs), "line") == ["edge"] * 2
 
 

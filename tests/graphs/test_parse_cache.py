@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.files.cache_folder import cache_root
-from graphglass.graphs import columnar
+from graphglass.graphs import parse_cache
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.parse_cache import cache_entry, load_entry, store_entry
@@ -22,7 +22,7 @@ from graphglass.graphs.readers.tu import read_tu
 
 @pytest.fixture
 def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(columnar, "_WORTHWHILE", 1)
+    monkeypatch.setattr(parse_cache, "_WORTHWHILE", 1)
     monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "T"
     folder.mkdir()

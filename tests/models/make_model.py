@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from graphglass.detector.saved_form import KIND
-from graphglass.storage.manifest import format_version
 
 from graphglass import GLASS, load_dataset
+from graphglass.files.manifest import format_version
 
 VERSION = format_version(KIND)
 

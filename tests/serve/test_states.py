@@ -9,11 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from graphglass import GLASS, read_graphs
-from graphglass.detector import saved_form
+from graphglass.detector import model_files
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.errors import ModelConflictError
 from graphglass.privacy.release.publish import release
-from graphglass.serve import current_service
+from graphglass.serve import reference_changes
 from graphglass.serve.answers import answer_apart
 from graphglass.serve.app import create_app
 from graphglass.serve.request_limits import ServeLimits
@@ -141,7 +141,7 @@ def test_a_change_that_is_saved_counts_though_its_card_is_not(own_client, own_mo
     def full(path, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(saved_form, "write_whole", full)
+    monkeypatch.setattr(model_files, "write_whole", full)
     assert own_client.post("/v1/references", json={"graphs": [ring(30, "wheel")]}).status_code == 201
     assert references(own_client, own_model) == (41, 41)
     assert stages(own_model) == ["begun", "done"]
@@ -154,7 +154,7 @@ def test_a_change_ends_as_it_did_though_its_log_cannot_say_so(
 ):
     from graphglass.errors import ArtifactError
 
-    real, save = current_service.record_change, GLASS.save
+    real, save = reference_changes.record_change, GLASS.save
 
     def record(model, action, ids, stage, count):
         if stage == fails:
@@ -164,7 +164,7 @@ def test_a_change_ends_as_it_did_though_its_log_cannot_say_so(
     def broken(self, path):
         raise ArtifactError("no space")
 
-    monkeypatch.setattr(current_service, "record_change", record)
+    monkeypatch.setattr(reference_changes, "record_change", record)
     monkeypatch.setattr(GLASS, "save", broken if fails == "failed" else save)
     assert own_client.post("/v1/references", json={"graphs": [ring(30, "wheel")]}).status_code == status
     assert references(own_client, own_model) == (total, total)

@@ -39,7 +39,7 @@ class Picture:
 
 def drawing_style() -> str:
     """The style sheet that pictures need."""
-    return files("graphglass.graphs").joinpath("drawing.css").read_text(encoding="utf-8")
+    return files("graphglass.drawing").joinpath("drawing.css").read_text(encoding="utf-8")
 
 
 def frequent_labels(graphs: GraphSet) -> tuple[str, ...]:

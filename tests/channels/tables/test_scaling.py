@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphglass.channels.tables import reference_scale
+from graphglass.channels.tables import scaling
 from graphglass.channels.tables.scaling import (
     TAIL,
     NormalScores,
@@ -105,8 +105,8 @@ def test_a_table_read_in_parts_gives_the_same_units(shape, monkeypatch):
     table = np.random.default_rng(4).normal(size=shape).astype(np.float32)
     kinds = (NormalScores, Whitening, lambda rows: Standardised(rows, np.zeros(rows.shape[1])))
     whole = [kind(table)(table) for kind in kinds]
-    monkeypatch.setattr(reference_scale, "ROWS", 7)
-    monkeypatch.setattr(reference_scale, "ENTRIES", 50)
+    monkeypatch.setattr(scaling, "ROWS", 7)
+    monkeypatch.setattr(scaling, "ENTRIES", 50)
     for kind, expected in zip(kinds, whole, strict=True):
         np.testing.assert_allclose(kind(table)(table), expected, rtol=1e-6, atol=1e-9)
 
@@ -114,6 +114,6 @@ def test_a_table_read_in_parts_gives_the_same_units(shape, monkeypatch):
 def test_ranks_among_evenly_spaced_references_are_close_to_those_among_all(monkeypatch):
     table = np.random.default_rng(5).normal(size=(4000, 2)).astype(np.float32)
     whole = NormalScores(table)(table[:300])
-    monkeypatch.setattr(reference_scale, "RANKED", 1000)
+    monkeypatch.setattr(scaling, "RANKED", 1000)
     found = NormalScores(table)(table[:300])
     assert np.abs(found - whole)[np.abs(whole) < 2].max() < 0.02

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.channels.profiled_graphs import measure_graphs
-from graphglass.channels.tables import random_layers
+from graphglass.channels.tables import surroundings
 from graphglass.channels.tables.surroundings import BIAS, GAIN, LAYERS, WIDTH, RandomLayersMap
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -18,16 +18,16 @@ def dense(graph: nx.Graph, numbers: np.ndarray, labels: np.ndarray | None) -> np
     adjacency = nx.to_numpy_array(graph, nodelist=range(len(graph)), weight=None)
     means = adjacency / np.maximum(adjacency.sum(axis=1, keepdims=True), 1)
     entries = numbers.shape[1] + (labels is not None)
-    values = numbers @ random_layers._weights("numbers", numbers.shape[1]) / entries**0.5
+    values = numbers @ surroundings._weights("numbers", numbers.shape[1]) / entries**0.5
     if labels is not None:
-        values += random_layers._weights("labels", random_layers.VOCABULARY + 1)[labels] / entries**0.5
+        values += surroundings._weights("labels", surroundings.VOCABULARY + 1)[labels] / entries**0.5
     found = []
-    for layer, bias in enumerate(random_layers._weights("bias", LAYERS)):
+    for layer, bias in enumerate(surroundings._weights("bias", LAYERS)):
         raised = GAIN * values + BIAS * bias
         nodes = raised / (1 + np.abs(raised))
         found += [nodes.mean(axis=0), nodes.min(axis=0), nodes.max(axis=0)]
         if layer + 1 < LAYERS:
-            own, near = random_layers._layers()[layer].reshape(2, WIDTH, WIDTH)
+            own, near = surroundings._layers()[layer].reshape(2, WIDTH, WIDTH)
             values = nodes @ own + means @ nodes @ near
     return np.concatenate(found)
 
