@@ -205,10 +205,10 @@ def test_bad_options(option):
 def test_an_endpoint_in_a_model_is_not_contacted(server, named, monkeypatch):
     """A model file may not decide where data goes."""
     stored = Fingerprint(server.address, "toy", "t", "remote", 3)
-    with pytest.raises(EncoderError, match=r"name the endpoint: GLASS\.load"):
+    with pytest.raises(EncoderError, match=r"name it: GLASS\.load"):
         load_saved_encoder(stored, named, "a model")
     upper = Fingerprint(server.address.replace("http", "HTTP"), "toy", "t", "remote", 3)
-    with pytest.raises(EncoderError, match="name the endpoint"):
+    with pytest.raises(EncoderError, match="name it"):
         load_saved_encoder(upper, named, "a model")
     assert server.requests == []
     assert load_saved_encoder(stored, server.address, "a model").dimension == 3

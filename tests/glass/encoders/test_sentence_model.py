@@ -1,3 +1,5 @@
+import json
+import os
 import shutil
 import sys
 import warnings
@@ -8,7 +10,7 @@ import pytest
 from graphglass.errors import EncoderError, GlassError, MissingExtraError, ParameterError
 from graphglass.glass.encoders import sentence_model
 from graphglass.glass.encoders.sentence_model import MiniLMEncoder, SentenceEncoder, minilm_folder
-from graphglass.glass.encoders.text_encoder import load_encoder
+from graphglass.glass.encoders.text_encoder import Fingerprint, load_encoder, load_saved_encoder
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
@@ -185,6 +187,51 @@ def test_bad_settings_and_directories(folder, tmp_path):
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(EncoderError, match=r"config\.json"):
         load_encoder(str(tmp_path))
+
+
+def test_a_directory_in_a_model_is_opened_only_if_the_caller_names_it(qwen, folder, monkeypatch):
+    stored = qwen.fingerprint
+    for name in (stored.name, "some/model"):
+        with pytest.raises(EncoderError, match=r"name it: GLASS\.load"):
+            load_saved_encoder(Fingerprint(name, "local", "t", "0" * 64, 64), None, "a model")
+    other = Fingerprint(stored.name, stored.revision, stored.template, "0" * 64, stored.dimension)
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", None)  # the digest is compared before loading
+    with pytest.raises(EncoderError, match="must have the digest 000000000000"):
+        load_saved_encoder(other, stored.name, "a model")
+    monkeypatch.undo()
+    assert load_saved_encoder(stored, stored.name, "a model").fingerprint == stored
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("config.json", "fifo", "regular file"),
+        ("config.json", "/dev/zero", "is a link"),
+        ("tokenizer.json", "large", "at most 67,108,864 bytes"),
+        ("modules.json", [{"type": "evil_code.Evil", "path": ""}], "found 'evil_code.Evil'"),
+        (
+            "modules.json",
+            [{"type": "sentence_transformers.models.Pooling", "path": "../other"}],
+            "inside the directory",
+        ),
+        ("modules.json", {"type": 1}, "not readable"),
+    ],
+)
+def test_a_hostile_directory_is_refused_before_it_is_read(folder, tmp_path, file, content, message):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / file).unlink(missing_ok=True)
+    if content == "fifo":
+        os.mkfifo(copy / file)
+    elif content == "large":
+        with (copy / file).open("wb") as large:
+            large.truncate(2**27)
+    elif isinstance(content, str):
+        (copy / file).symlink_to(content)
+    else:
+        (copy / file).write_text(json.dumps(content))
+    with pytest.raises(EncoderError, match=message):
+        load_encoder(str(copy))
 
 
 def test_missing_and_altered_minilm_weights(tmp_path):

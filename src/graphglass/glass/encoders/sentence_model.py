@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphglass.errors import EncoderError, MissingExtraError, ParameterError
 from graphglass.files.progress import progress_bar
 from graphglass.glass.encoders.text_encoder import Fingerprint, unit_rows
-from graphglass.glass.encoders.weights import revision_of, weights_digest
+from graphglass.glass.encoders.weights import refuse_unsafe, revision_of, weights_digest
 from graphglass.glass.prompt.graphdp import TEMPLATE, query_of
 
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -45,6 +45,8 @@ class SentenceEncoder:
         Prompts per batch.
     instructed : bool or None
         Keep the line ``Instruct: ...`` of a prompt, for models trained on instructions. None: for Qwen3 models only.
+    weights : str or None
+        The digest that the weights must have; others are refused before anything is loaded.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class SentenceEncoder:
         dimension: int | None = None,
         batch_size: int = 32,
         instructed: bool | None = None,
+        weights: str | None = None,
     ) -> None:
         path = Path(folder)
         if dtype not in _DTYPES:
@@ -66,6 +69,13 @@ class SentenceEncoder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise MissingExtraError(f"The encoder {name or folder}", "text") from error
+        refuse_unsafe(path)
+        found = weights_digest(path)
+        if weights is not None and found != weights:
+            raise EncoderError(
+                f"The weights in {path} must have the digest {weights[:12]}, found {found[:12]}. Use the weights that "
+                "the model was made with, or fit again."
+            )
         qwen = _architecture(path) == "qwen3"
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         if dtype == "auto":
@@ -87,9 +97,7 @@ class SentenceEncoder:
             raise ParameterError("SentenceEncoder", "dimension", f"between 1 and {width} for this model", dimension)
         # Rows of another precision differ in the third digit: they are those of another encoder.
         marks = [revision_of(path), *([dtype] if dtype != "float32" else []), *(["instructed"] * self._instructed)]
-        self._fingerprint = Fingerprint(
-            name or str(path), "/".join(marks), TEMPLATE, weights_digest(path), dimension or width
-        )
+        self._fingerprint = Fingerprint(name or str(path), "/".join(marks), TEMPLATE, found, dimension or width)
 
     @property
     def dimension(self) -> int:

@@ -130,17 +130,19 @@ def load_encoder(name: str, **options: Any) -> TextEncoder:
 def load_saved_encoder(fingerprint: Fingerprint, named: str | None, where: str) -> TextEncoder:
     """The encoder a saved model was made with.
 
-    A model file may not decide where data goes: an endpoint in its `fingerprint` is contacted only if the caller
-    `named` the same, there or in ``GRAPHGLASS_ENCODER``, which ``glass --encoder`` sets. `where` is the model, for the
-    message.
+    A model file names nothing that is opened: a server, directory or hub name in its `fingerprint` is used only if the
+    caller `named` the same, there or in ``GRAPHGLASS_ENCODER``, which ``glass --encoder`` sets. The weights must have
+    the stored digest before they are loaded. `where` is the model, for the message.
     """
-    named = named or os.environ.get("GRAPHGLASS_ENCODER")
-    if is_endpoint(fingerprint.name) and named != fingerprint.name:
+    if fingerprint.name in ("numeric", "minilm"):
+        return load_encoder(fingerprint.name)
+    if (named or os.environ.get("GRAPHGLASS_ENCODER")) != fingerprint.name:
         raise EncoderError(
-            f"{where} was made with the endpoint {fingerprint.name!r} and would send it the descriptions of all "
-            "graphs. To allow that, name the endpoint: GLASS.load(path, encoder=...), or `glass --encoder ... COMMAND`."
+            f"{where} was made with the encoder {fingerprint.name!r}. No model file may choose which server is sent "
+            "the descriptions of graphs, or which folder is loaded. If you trust this one, name it: "
+            "GLASS.load(path, encoder=...), or `glass --encoder ... COMMAND`."
         )
-    return load_encoder(fingerprint.name)
+    return load_encoder(fingerprint.name, **({} if is_endpoint(fingerprint.name) else {"weights": fingerprint.weights}))
 
 
 def is_endpoint(name: str) -> bool:

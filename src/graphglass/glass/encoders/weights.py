@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import stat
 from pathlib import Path
 
 from graphglass.errors import EncoderError, MissingExtraError
 from graphglass.files.manifest import file_digest
 
 _NETWORK_SECONDS = 10.0
+_LARGEST = {".safetensors": 64 * 2**30}  # bytes; every other file may have 64 MiB
+_MODULES = re.compile(r"sentence_transformers\.[\w.]*\b(Transformer|Pooling|Normalize|Dense|LayerNorm)")
 
 
 def find_weights(name: str, *, download: bool = False, revision: str | None = None) -> Path:
@@ -25,6 +29,35 @@ def find_weights(name: str, *, download: bool = False, revision: str | None = No
             f"If a download was interrupted, repeat it with: hf download {name}"
         )
     return folder
+
+
+def refuse_unsafe(folder: Path) -> None:
+    """Refuse a directory whose files are not plain, bounded and its own, or whose modules.json names foreign code."""
+    # The hub's cache keeps the files of a snapshot next to it and links to them.
+    blobs = folder.resolve().parents[1] / "blobs" if revision_of(folder) != "local" else None
+    for path in sorted(folder.rglob("*")):
+        linked = path.is_symlink()
+        if linked and (blobs is None or not path.resolve().is_relative_to(blobs)):
+            raise EncoderError(f"{path} is a link; an encoder's directory must hold the files themselves.")
+        state = path.stat() if linked else path.lstat()
+        if stat.S_ISDIR(state.st_mode):
+            continue
+        largest = _LARGEST.get(path.suffix, 64 * 2**20)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > largest:
+            raise EncoderError(f"{path} must be a regular file of at most {largest:,} bytes; remove it.")
+    if (folder / "modules.json").exists():
+        try:
+            modules = [
+                (str(part["type"]), str(part["path"])) for part in json.loads((folder / "modules.json").read_text())
+            ]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise EncoderError(f"{folder}/modules.json is not readable ({error}). Copy the model again.") from error
+        for kind, path in modules:
+            if not _MODULES.fullmatch(kind) or not (folder / path).resolve().is_relative_to(folder.resolve()):
+                raise EncoderError(
+                    f"{folder}/modules.json must name modules of sentence-transformers inside the directory, found "
+                    f"{kind!r} in {path!r}. Code and files from elsewhere are not loaded."
+                )
 
 
 def weights_digest(folder: Path) -> str:
