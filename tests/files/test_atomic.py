@@ -1,12 +1,20 @@
 """Files appear whole or not at all."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from graphglass.files.atomic import replacing, write_whole
+from graphglass.errors import InputError
+from graphglass.files import atomic
+from graphglass.files.atomic import locked, replacing, write_whole
+from graphglass.files.output_file import refuse_unless_writable
+from graphglass.files.save import save_artifact
 
 
 def test_content_takes_the_place_of_what_was_there(tmp_path):
@@ -77,3 +85,37 @@ def test_a_device_is_written_to_as_it_is():
         assert str(place) == os.devnull
     write_whole(place, b"gone")
     assert not place.is_file()
+
+
+def test_no_umask_lets_everyone_write(tmp_path):
+    before = os.umask(0)
+    try:
+        write_whole(tmp_path / "file", b"content")
+        save_artifact(tmp_path / "model", "test", tensors={"a": {"x": np.zeros(2)}}, documents={"b": {}})
+    finally:
+        os.umask(before)
+    for path in tmp_path.rglob("*"):
+        assert not path.stat().st_mode & stat.S_IWOTH, path
+
+
+def test_the_next_writer_removes_the_draft_of_a_killed_one_and_no_other(tmp_path, monkeypatch):
+    code = (
+        "import os, signal, sys; from pathlib import Path; from graphglass.files.atomic import replacing\n"
+        "with replacing(Path(sys.argv[1])) as draft: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "old.csv")])
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    (tmp_path / ".someone.0123456789ab").write_text("not a draft")
+    with locked(tmp_path), replacing(tmp_path / "held.csv") as held:
+        monkeypatch.setattr(atomic, "_SWEPT", set())
+        write_whole(tmp_path / "new.csv", b"content")
+        assert held.exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"held.csv", "new.csv", ".someone.0123456789ab"}
+
+
+def test_output_through_a_link_is_refused(tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "target.csv")
+    with pytest.raises(InputError, match="is a link"):
+        refuse_unless_writable(tmp_path / "link.csv")
+    refuse_unless_writable(Path("/dev/stdout"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from uuid import uuid4
 
 _HELD: ContextVar[frozenset[str]] = ContextVar("held", default=frozenset())  # directories that this thread has locked
+_SWEPT: set[str] = set()  # directories in which this process has looked for drafts of dead writers
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{12}\.draft")
 
 
 @contextmanager
@@ -23,22 +26,63 @@ def replacing(path: Path, *, owner_only: bool = False) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    with drafted(target) as draft:
-        if owner_only:
-            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    with drafted(target, 0o600 if owner_only else 0o664) as draft:
         yield draft
         settle(draft, target)
 
 
 @contextmanager
-def drafted(path: Path) -> Iterator[Path]:
-    """A hidden path beside ``path``; whatever is still there at the end of the block is removed."""
+def drafted(path: Path, mode: int = 0o664) -> Iterator[Path]:
+    """An empty hidden file next to ``path``; whatever is still there at the end of the block is removed.
+
+    The umask takes from the `mode`, which never lets everyone write. Drafts that killed writers left in the folder are
+    removed first.
+    """
+    _sweep(path.parent)
     # Not the process id alone: threads share it, and so may workers of two machines on one file system.
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}.draft")
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     try:
+        _try_lock(handle)
+        if not os.fstat(handle).st_nlink:  # another process swept it before it was locked, which it does once
+            os.close(handle)
+            handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
         yield draft
     finally:
         draft.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the drafts that no living process holds, once per process and only if nobody else writes here."""
+    place = os.path.realpath(folder)
+    if os.name != "posix" or place in _SWEPT:
+        return
+    _SWEPT.add(place)
+    with suppress(OSError):
+        handles = [os.open(folder, os.O_RDONLY)]
+        try:
+            if place not in _HELD.get() and not _try_lock(handles[0]):
+                return
+            for entry in os.scandir(folder):
+                if _DRAFT.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    handles.append(os.open(entry.path, os.O_RDONLY))
+                    if _try_lock(handles[-1]):
+                        os.unlink(entry.path)
+        finally:
+            for handle in handles:
+                os.close(handle)
+
+
+def _try_lock(handle: int) -> bool:
+    """Lock an open file or directory without waiting, where the system can; whether nobody else had."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def settle(draft: Path, target: Path) -> None:

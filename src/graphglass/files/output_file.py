@@ -26,6 +26,8 @@ def refuse_unless_writable(path: Path, suffixes: tuple[str, ...] = (), *, inputs
         raise InputError(f"{path} is a directory. Name a file to write to.")
     if path.is_file() and any(read is not None and read.exists() and path.samefile(read) for read in inputs):
         raise InputError(f"{path} is an input, which the result would replace. Name another file to write to.")
+    if path.is_symlink() and not path.is_relative_to("/dev"):  # /dev/stdout is a link everywhere
+        raise InputError(f"{path} is a link, and what it points to would be replaced. Name the file itself.")
     if path.exists() and not path.is_file():
         return  # a device or a pipe is written to as it is; its folder need not be writable
     folder = Path(os.path.realpath(path)).parent

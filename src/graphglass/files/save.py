@@ -55,7 +55,7 @@ def save_artifact(
     written: list[Path] = []
     made = not directory.exists()
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o775, parents=True, exist_ok=True)
         with locked(directory):
             entries = {name.partition(".")[0]: _put(directory, name, write, written) for name, write in parts.items()}
             manifest = Manifest(kind, format_version(kind), __version__, entries)
@@ -102,7 +102,8 @@ def _put(directory: Path, name: str, write: Write, written: list[Path]) -> Entry
 def _is_ours(name: str) -> bool:
     """Whether a save wrote this file: a part named after its content, or the draft of a part."""
     kinds = "|".join(("safetensors", "json", *MAPPED))
-    return re.fullmatch(rf"[^.]+-[0-9a-f]{{12}}\.({kinds})|\.[^.]+\.({kinds})\.[0-9a-f]{{12}}", name) is not None
+    pattern = rf"[^.]+-[0-9a-f]{{12}}\.({kinds})|\.[^.]+\.({kinds})\.[0-9a-f]{{12}}(\.draft)?"
+    return re.fullmatch(pattern, name) is not None
 
 
 def _contiguous(role: str, group: Tensors) -> dict[str, NDArray[Any]]:
