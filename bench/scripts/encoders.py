@@ -49,7 +49,6 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
     loaded = {"start_seconds": time.perf_counter() - clock, "start_cpu_seconds": time.process_time() - start}
     memory_loaded = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     from graphglass.glass.prompt.graphdp import GraphDP, PromptContext
-    from graphglass.glass.prompt.legibility import legibility
 
     values = np.load(fields)
     if name != "numeric":
@@ -59,7 +58,7 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
     clock, start = time.perf_counter(), time.process_time()
     rows = encoder.encode(prompts, progress=True)
     wall, spent = time.perf_counter() - clock, time.process_time() - start
-    read = legibility(rows, prompts)
+    spearman, fit = legibility(rows, prompts)
     return {
         "encoder": name,
         "style": style,
@@ -73,9 +72,44 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
         "cpu_ms_per_prompt": round(1e3 * spent / len(prompts), 4),
         "memory_loaded_mib": round(memory_loaded),
         "memory_peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "spearman": {str(width): round(value, 3) for width, value in read.spearman.items()},
-        "read_out_r2": round(read.read_out, 3),
+        "spearman": {str(width): round(value, 3) for width, value in spearman.items()},
+        "read_out_r2": round(fit, 3),
     }
+
+
+def legibility(rows: np.ndarray, prompts) -> tuple[dict[int, float], float]:
+    """Spearman per prefix length, and R^2: how much of the prompts' numbers the rows, (prompts, dimension), kept."""
+    from scipy.stats import spearmanr
+
+    from graphglass.glass.prompt.fields import scaled
+
+    fields = scaled(prompts.fields)
+    spread = fields.std(axis=0)
+    fields = (fields - fields.mean(axis=0))[:, spread > 1e-9] / spread[spread > 1e-9]
+    generator = np.random.default_rng(0)
+    first, second = generator.integers(len(fields), size=(2, 20_000))
+    first, second = first[first != second], second[first != second]
+    apart = np.linalg.norm(fields[first] - fields[second], axis=1)
+    spearman = {}
+    for width in (*[size for size in (64, 128, 256, 512) if size < rows.shape[1]], rows.shape[1]):
+        part = rows[:, :width] / np.linalg.norm(rows[:, :width], axis=1, keepdims=True)
+        cosine = np.einsum("ij,ij->i", part[first], part[second])
+        spearman[width] = float(spearmanr(1.0 - cosine, apart).statistic)
+    return spearman, read_out(rows.astype(np.float64), fields, generator)
+
+
+def read_out(rows: np.ndarray, fields: np.ndarray, generator: np.random.Generator) -> float:
+    """R^2 of a ridge regression from rows to standardised fields on prompts it was not fitted on."""
+    order = generator.permutation(len(rows))
+    fitted, held = order[: int(0.7 * len(rows))], order[int(0.7 * len(rows)) :]
+    centre, level = rows[fitted].mean(axis=0), fields[fitted].mean(axis=0)
+    inputs, targets = rows[fitted] - centre, fields[fitted] - level
+    gram = inputs.T @ inputs
+    # Relative to the spread of the rows: encoders that leave most of the sphere empty are treated alike.
+    gram += 1e-4 * np.trace(gram) / len(gram) * np.eye(len(gram))
+    guess = (rows[held] - centre) @ np.linalg.solve(gram, inputs.T @ targets)
+    truth = fields[held] - level
+    return float(1.0 - np.sum((truth - guess) ** 2) / np.sum(truth**2))
 
 
 def everything(fields: Path, threads: int) -> dict[str, object]:

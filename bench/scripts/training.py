@@ -17,13 +17,11 @@ import platform
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from graphglass.glass.network.freed_memory import keep_freed_memory
 from graphglass.glass.network.schema import fit_schema
 from graphglass.glass.training import trainer
 from graphglass.glass.training.config import TrainingConfig
@@ -76,22 +74,21 @@ def measure(name: str, side: str, data_root: Path | None, threads: int) -> dict[
         run = trainer._Run([domain], schema, config)
     else:
         run = PlainRun(trainer.graph_inputs(graphs, structure, schema), anchors, schema, config)
-    with keep_freed_memory() if side == "compressed" else nullcontext():
-        before = reset_peak()
-        wall, cpu = epoch_seconds(run)
-        added, peak = peak_mib() - before, peak_mib()
-        found = {
-            "graphs": len(graphs),
-            "edges": graphs.edge_count,
-            "epoch_seconds": round(wall, 3),
-            "cpu_seconds": round(cpu, 3),
-            "epoch_mib": round(added, 1),
-            "peak_mib": round(peak, 1),
-        }
-        if side == "compressed":
-            TrainingConfig.warmup_epochs = 0  # the epochs measured are ones with prototypes
-            full = trainer._Run([domain], schema, TrainingConfig(epochs=3, normalisation="graph"))
-            found["full_cpu_seconds"] = round(epoch_seconds(full)[1], 3)
+    before = reset_peak()
+    wall, cpu = epoch_seconds(run)
+    added, peak = peak_mib() - before, peak_mib()
+    found = {
+        "graphs": len(graphs),
+        "edges": graphs.edge_count,
+        "epoch_seconds": round(wall, 3),
+        "cpu_seconds": round(cpu, 3),
+        "epoch_mib": round(added, 1),
+        "peak_mib": round(peak, 1),
+    }
+    if side == "compressed":
+        TrainingConfig.warmup_epochs = 0  # the epochs measured are ones with prototypes
+        full = trainer._Run([domain], schema, TrainingConfig(epochs=3, normalisation="graph"))
+        found["full_cpu_seconds"] = round(epoch_seconds(full)[1], 3)
     return found
 
 

@@ -36,4 +36,4 @@ def test_info_and_clear(filled):
     assert not filled.path.exists()
     assert not (filled.path.parent / "graphs").exists()
     assert not (filled.path.parent / "encoders").exists()
-    assert "0.0 of at most" in RUNNER.invoke(app, ["cache", "info"]).stdout
+    assert "0.0 MiB of embeddings" in RUNNER.invoke(app, ["cache", "info"]).stdout

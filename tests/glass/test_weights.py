@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from graphglass.glass.weights import fixed_weights, reliability_weights
+from graphglass.glass.weights import domain_weights, fixed_weights, reliability_weights
 
 
 def test_fixed_rule_by_hand():
@@ -41,3 +41,11 @@ def test_hand_computed_case():
 def test_a_single_reference_is_defined():
     one = {"graph:4": np.eye(4, dtype=np.float32)[:1], "text:4": np.eye(4, dtype=np.float32)[:1]}
     assert sum(reliability_weights(one, [4], k=5).values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("domain", "share"), [("mol", 0.85), ("protein", 0.5), ("social", 0.4), ("graph", 0.4)])
+def test_the_share_of_a_domain_is_set_by_hand(domain, share):
+    weights = domain_weights([64, 128], domain)
+    assert sum(weights[f"graph:{size}"] for size in (64, 128)) == pytest.approx(share)
+    assert sum(weights.values()) == pytest.approx(1)
+    assert weights["text:128"] / weights["text:64"] == pytest.approx(7 / 6)

@@ -18,7 +18,7 @@ def info() -> None:
     from graphglass.glass.encoders.embedding_cache import EmbeddingCache
 
     found = EmbeddingCache().info()
-    typer.echo(f"{found.path}: {found.bytes_used / 2**20:.1f} of at most {found.limit_bytes / 2**20:,.0f} MiB")
+    typer.echo(f"{found.path}: {found.bytes_used / 2**20:.1f} MiB of embeddings")
     for name, rows in sorted(found.rows.items()):
         typer.echo(f"  {rows:>10,}  {name}")
     for folder, what in _FOLDERS.items():

@@ -27,7 +27,7 @@ COMMANDS = {
     "watch": "Score graphs as they arrive, and report drift.",
     "describe": "The structural profile of every graph.",
     "prompt": "The text an encoder reads about every graph.",
-    "encoders": "List text encoders, or measure one.",
+    "encoders": "List text encoders.",
     "private": "Publish a noisy summary of reference graphs instead of the graphs.",
 }
 

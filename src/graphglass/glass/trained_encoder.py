@@ -103,7 +103,7 @@ def new_encoder(schema: FeatureSchema, slices: tuple[int, ...], config: Training
 
 
 def _network(schema: FeatureSchema, slices: tuple[int, ...], config: TrainingConfig) -> GraphEncoder:
-    return GraphEncoder(schema.input_width, slices, hidden=config.hidden, layers=config.layers)
+    return GraphEncoder(schema.input_width, slices, hidden=config.hidden, layers=config.layers, authors=config.authors)
 
 
 def encode_graphs(

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from graphglass.errors import EncoderError, ParameterError, PrivacyError
+from graphglass.errors import EncoderError, PrivacyError
 from graphglass.glass.encoders import embedding_cache as cache_module
 from graphglass.glass.encoders.embedding_cache import EmbeddingCache, encode_cached, private_encoding
 from graphglass.glass.encoders.numeric import NumericEncoder
@@ -64,8 +64,8 @@ def test_damaged_rows_count_as_absent_and_are_made_again(tmp_path):
     cache, toy = EmbeddingCache(tmp_path), Toy()
     expected = encode_cached(toy, ["a", "b"], cache=cache)
     with sqlite3.connect(cache.path) as database:
-        database.execute("UPDATE embedding SET row = zeroblob(16) WHERE rowid = 1")
-        database.execute("UPDATE embedding SET row = zeroblob(3) WHERE rowid = 2")
+        database.execute("UPDATE unit_row SET row = zeroblob(16) WHERE rowid = 1")
+        database.execute("UPDATE unit_row SET row = zeroblob(3) WHERE rowid = 2")
     database.close()
     np.testing.assert_array_equal(encode_cached(toy, ["a", "b"], cache=cache), expected)
     assert len(toy.seen) == 4
@@ -82,26 +82,9 @@ def test_a_damaged_file_is_reported_and_can_be_cleared(tmp_path):
     assert encode_cached(Toy(), ["a"], cache=cache).shape == (1, 4)
 
 
-def test_the_cache_is_bounded_and_drops_what_was_not_used_longest(tmp_path, monkeypatch):
-    fingerprint = Fingerprint("wide", "1", "t", "w", 256)
-    cache = EmbeddingCache(tmp_path, limit_bytes=400_000)
-    rows = np.ones((100, 256), np.float32)
-    for day in range(10):
-        monkeypatch.setattr(cache_module, "_today", lambda day=day: day)
-        cache.store(fingerprint, [f"{day}/{i}" for i in range(100)], rows)
-        assert cache.load(fingerprint, ["0/99"])[1].all()  # used every day, so it stays
-        assert cache.info().bytes_used <= 400_000
-    newest = cache.load(fingerprint, [f"9/{i}" for i in range(100)])[1]
-    oldest = cache.load(fingerprint, [f"1/{i}" for i in range(100)])[1]
-    assert newest.all()
-    assert not oldest.any()
-
-
-def test_wrong_shapes_and_limits_are_refused(tmp_path):
+def test_wrong_shapes_and_folders_are_refused(tmp_path):
     with pytest.raises(EncoderError, match="dimension 4"):
         EmbeddingCache(tmp_path).store(FINGERPRINT, ["a"], np.ones((1, 3), np.float32))
-    with pytest.raises(ParameterError):
-        EmbeddingCache(tmp_path, limit_bytes=10)
     (tmp_path / "file").write_text("")
     with pytest.raises(EncoderError, match="GRAPHGLASS_CACHE"):
         EmbeddingCache(tmp_path / "file").store(FINGERPRINT, ["a"], np.ones((1, 4), np.float32))

@@ -109,3 +109,31 @@ def test_a_graph_is_reduced_alone_as_in_a_batch():
     nodes = torch.randn(2000, 128, generator=random)
     whole = mean_max(nodes, torch.tensor([700, 1000, 300]))
     assert torch.equal(whole[1:2], mean_max(nodes[700:1700], torch.tensor([1000])))
+
+
+def test_the_authors_network_by_its_parts(make_graphs):
+    """Rows against the same modules applied one after another, in evaluation mode."""
+    graphs = make_graphs(labels=[0, 1])
+    inputs = graph_inputs(graphs, profile(graphs), fit_schema(graphs, profile(graphs))).double()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        encoder = GraphEncoder(256, (8,), authors=("canonicalisation", "gin", "sketch-relu")).double()
+        for part in encoder.modules():
+            if isinstance(part, torch.nn.BatchNorm1d):
+                part.running_mean.normal_()
+                part.running_var.uniform_(0.5, 4.0)
+    encoder.eval()
+    canon, layers = encoder.canonicalisation, encoder.network.maps
+    assert canon.first.out_features == canon.second.out_features == 64
+    assert [type(part).__name__ for part in layers[0]] == ["Linear", "NodeBatchNorm", "ReLU", "Linear", "NodeBatchNorm"]
+    wide = torch.zeros(len(inputs.features), 256, dtype=torch.float64)
+    wide[:, inputs.columns] = inputs.features
+    rows = wide
+    for linear, norm in zip((canon.first, canon.second), canon.norms, strict=True):
+        rows = torch.relu(norm(linear(rows)))
+    reach = inputs.adjacency.to_dense() + torch.eye(len(rows), dtype=torch.float64)
+    for layer in layers:
+        rows = torch.relu(layer(reach @ rows))
+    code = torch.cat([mean_max(rows, inputs.sizes), torch.relu(encoder.sketch(inputs.sketch))], dim=1)
+    with torch.no_grad():
+        assert torch.allclose(encoder.code(inputs), code)

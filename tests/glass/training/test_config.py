@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from graphglass.errors import ParameterError
-from graphglass.glass.training.config import TrainingConfig
+from graphglass.glass.training.config import AUTHORS, TrainingConfig
 
 
 def test_defaults_are_the_paper_settings():
@@ -47,5 +47,15 @@ def test_every_setting_has_the_fixed_values_and_not_the_device(monkeypatch):
     config = TrainingConfig(epochs=3)
     known = config.every_setting()
     assert known == replace(config, device="cuda").every_setting()
-    monkeypatch.setattr(TrainingConfig, "margin", 2.0)
-    assert config.every_setting() == known | {"margin": 2.0}
+    monkeypatch.setattr(TrainingConfig, "gram_weight", 2.0)
+    assert config.every_setting() == known | {"gram_weight": 2.0}
+
+
+def test_details_of_the_authors_code():
+    ours, theirs = TrainingConfig(), TrainingConfig(authors=AUTHORS)
+    assert (ours.margin, theirs.margin) == (1.0, 0.5)
+    assert [theirs.graphs_per_step(count) for count in (100, 256, 257)] == [100, 256, 64]
+    assert TrainingConfig(authors=()).graphs_per_step(100) == 64
+    assert TrainingConfig.from_json(json.loads(json.dumps(theirs.to_json()))) == theirs
+    with pytest.raises(ParameterError, match="authors"):
+        TrainingConfig(authors=("speed",))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.glass.training.perturbation import KINDS, perturb
+from graphglass.glass.training.perturbation import AUTHORS_KINDS, KINDS, perturb, rewire_mask_or_shuffle
 from graphglass.graphs.canonical import canonical_graph_set
 
 
@@ -76,3 +76,35 @@ def test_complete_graphs_lose_and_empty_graphs_gain(seed):
 def test_a_lone_node_stays():
     graphs = canonical_graph_set([1, 1], [], [])
     assert perturb(graphs)[0].content_hashes() == graphs.content_hashes()
+
+
+def test_the_authors_kinds_do_what_they_say(make_graphs):
+    graphs = make_graphs(count=300, seed=5, labels=[1, 5], attributes=2, largest=40)
+    done, kinds = rewire_mask_or_shuffle(graphs, seed=2)
+    per_node = kinds[graphs.node_graph]
+    same_label, same_values = done.node_labels == graphs.node_labels, done.attributes == graphs.attributes
+    gained = {name: done.edge_counts[kinds == i].sum() / graphs.edge_counts[kinds == i].sum() - 1
+              for i, name in enumerate(AUTHORS_KINDS)}  # fmt: skip
+    # 30% of the edges are added, some of them present already or loops, and 2.25% removed.
+    assert 0.1 < gained["rewiring"] < 0.29
+    assert gained["masking"] == gained["shuffling"] == 0
+    assert same_label[per_node == 0].all()
+    assert same_values[per_node == 0].all()
+    masked = per_node == 1
+    assert set(done.node_labels[masked & ~same_label]) == {-1}
+    assert not done.attributes[masked][~same_values[masked]].any()
+    assert (~same_label)[masked].mean() == pytest.approx(0.2, abs=0.03)
+    assert (~same_values)[masked].mean() == pytest.approx(0.2, abs=0.03)
+    for index in np.flatnonzero(kinds == 2):
+        nodes = slice(graphs.node_offsets[index], graphs.node_offsets[index + 1])
+        before = np.column_stack([graphs.node_labels[nodes], graphs.attributes[nodes]])
+        after = np.column_stack([done.node_labels[nodes], done.attributes[nodes]])
+        assert sorted(map(tuple, before)) == sorted(map(tuple, after))
+        assert (before != after).any(axis=1).sum() <= max(2, round(0.2 * len(before)))
+
+
+def test_bare_graphs_are_rewired_and_seeds_repeat(make_graphs):
+    graphs = make_graphs(count=40, largest=30)
+    assert not rewire_mask_or_shuffle(graphs)[1].any()
+    hashes = [rewire_mask_or_shuffle(graphs, seed=seed)[0].content_hashes() for seed in (4, 4, 5)]
+    assert hashes[0] == hashes[1] != hashes[2]

@@ -7,6 +7,7 @@ import torch
 from graphglass.glass.network.encoder import unit_rows
 from graphglass.glass.training.prototypes import (
     SphericalPrototypes,
+    farthest_points,
     prototype_energy,
     prototype_loss,
     spherical_means,
@@ -90,3 +91,19 @@ def test_initialising_is_repeatable_and_directions_take_no_gradient():
     second.initialise(rows, seed=5)
     assert torch.equal(first.directions(3), second.directions(3))
     assert [name for name, _ in first.named_parameters()] == ["raw_concentrations"]
+
+
+def test_concentrations_start_where_asked_and_are_cut():
+    prototypes = SphericalPrototypes((2,), count=2, concentration=math.log(11), largest=50)
+    assert prototypes.concentrations.detach().numpy() == pytest.approx(2.3979, abs=1e-4)
+    with torch.no_grad():
+        prototypes.raw_concentrations.fill_(80.0)
+    assert prototypes.concentrations.tolist() == [[50, 50]]
+
+
+def test_farthest_points_by_hand():
+    turns = torch.deg2rad(torch.tensor([0.0, 10.0, 90.0, 200.0]))
+    rows = torch.stack([turns.cos(), turns.sin()], dim=1)
+    # From 0 the farthest is 200; then 90 is 90 and 110 degrees away from the two, 10 only 10; then 10 remains.
+    assert torch.equal(farthest_points(rows, 4), rows[[0, 3, 2, 1]])
+    assert torch.equal(farthest_points(rows[:1], 2), rows[[0, 0]])

@@ -7,7 +7,7 @@ import torch
 from graphglass.errors import ArtifactError, GlassError, InputError, ParameterError
 from graphglass.glass.trained_encoder import encode_graphs
 from graphglass.glass.training import trainer
-from graphglass.glass.training.config import TrainingConfig
+from graphglass.glass.training.config import AUTHORS, TrainingConfig
 from graphglass.glass.training.trainer import Domain, learning_rate, prototype_weight, train, train_domains
 from graphglass.structure.profile import profile
 
@@ -177,3 +177,36 @@ def test_schedules_by_hand(monkeypatch):
     assert learning_rate(config, 50) == pytest.approx(2e-6)
     assert learning_rate(config, 100) == pytest.approx(1e-6)
     assert [prototype_weight(config, epoch) for epoch in (19, 20, 39, 99)] == pytest.approx([0, 0.015, 0.3, 0.3])
+
+
+THEIRS = replace(CONFIG, authors=AUTHORS)
+
+
+def test_the_authors_details_resume_to_the_same_bits(normals, structure, anchors, tmp_path, monkeypatch):
+    """With dropout, whose draws belong to the epoch."""
+    whole = train(normals, structure, anchors, THEIRS)
+    step = trainer._Run.step
+
+    def interrupted(run, *arguments):
+        if len(run.history) == 4:
+            raise KeyboardInterrupt
+        return step(run, *arguments)
+
+    monkeypatch.setattr(trainer._Run, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(normals, structure, anchors, THEIRS, checkpoint_dir=tmp_path)
+    monkeypatch.setattr(trainer._Run, "step", step)
+    assert same_bits(train(normals, structure, anchors, THEIRS, checkpoint_dir=tmp_path, resume=True), whole)
+
+
+@pytest.mark.parametrize("detail", AUTHORS)
+def test_every_detail_changes_the_training(normals, structure, anchors, uninterrupted, detail):
+    other = train(normals, structure, anchors, replace(CONFIG, authors=(detail,)))
+    assert other.history != uninterrupted.history
+
+
+def test_clipping_bounds_the_gradient(normals, structure, anchors, monkeypatch):
+    lengths = []
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda weights, most: lengths.append(most))
+    train(normals, structure, anchors, replace(CONFIG, epochs=1, authors=("clipping",)))
+    assert lengths == [1.0, 1.0, 1.0]

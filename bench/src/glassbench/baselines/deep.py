@@ -19,7 +19,6 @@ from glassbench.baselines.node_inputs import InputSchema, graph_batch
 from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
-from graphglass.glass.network.freed_memory import keep_freed_memory
 from graphglass.glass.network.graph_batch import GraphBatch
 from graphglass.graphs.graph_set import GraphSet
 
@@ -88,7 +87,7 @@ class DeepDetector(BaseEstimator, ABC):
             raise InputError(f"{type(self).__name__} needs at least 2 training graphs, found {len(graphs)}.")
         self.schema_ = InputSchema.of(graphs, self.unlabelled, self.walks, joined=self.joined)
         inputs = graph_batch(graphs, self.schema_)
-        with torch.random.fork_rng(devices=[]), one_thread(), keep_freed_memory():
+        with torch.random.fork_rng(devices=[]), one_thread():
             torch.manual_seed(self.random_state)
             self.network_ = self.network(self.schema_, self)
             with torch.no_grad():

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import sqlite3
-import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -17,21 +16,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import EncoderError, ParameterError, PrivacyError
+from graphglass.errors import EncoderError, PrivacyError
 from graphglass.files.atomic import locked
 from graphglass.files.cache_folder import cache_root
 from graphglass.files.progress import progress_bar
 from graphglass.glass.encoders.numeric import NumericEncoder
 from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
 
-DEFAULT_LIMIT = 2 * 2**30
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS encoder (digest TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS embedding (
-    key BLOB NOT NULL UNIQUE, digest TEXT NOT NULL, day INTEGER NOT NULL, checksum INTEGER NOT NULL, row BLOB
-    NOT NULL
+CREATE TABLE IF NOT EXISTS unit_row (
+    key BLOB PRIMARY KEY, digest TEXT NOT NULL, checksum INTEGER NOT NULL, row BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS oldest ON embedding (day);
+DROP TABLE IF EXISTS embedding; -- of version 0.2, with another column
 """
 _private: ContextVar[bool] = ContextVar("private", default=False)
 _PROMPTS_PER_STEP = 256
@@ -40,11 +37,10 @@ _KEYS_PER_QUERY = 500  # below SQLite's limit of variables in every version
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """What the cache holds: its file, bytes in use, the bound, and rows per encoder name."""
+    """What the cache holds: its file, bytes in use, and rows per encoder name."""
 
     path: Path
     bytes_used: int
-    limit_bytes: int
     rows: dict[str, int]
 
 
@@ -59,15 +55,10 @@ class EmbeddingCache:
     ----------
     folder : path or None
         None takes :func:`~graphglass.files.cache_folder.cache_root`.
-    limit_bytes : int
-        When the rows need more than this, those not used for longest are dropped.
     """
 
-    def __init__(self, folder: str | Path | None = None, *, limit_bytes: int = DEFAULT_LIMIT) -> None:
-        if limit_bytes < 2**16:
-            raise ParameterError("EmbeddingCache", "limit_bytes", f"at least {2**16}", limit_bytes)
+    def __init__(self, folder: str | Path | None = None) -> None:
         self.path = (Path(folder) if folder is not None else cache_root()) / "embeddings.sqlite"
-        self.limit_bytes = limit_bytes
 
     def load(self, fingerprint: Fingerprint, prompts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Stored rows, (prompts, dimension), and which of them were found, (prompts,)."""
@@ -78,21 +69,17 @@ class EmbeddingCache:
         places: dict[bytes, list[int]] = {}
         for i, key in enumerate(_keys(fingerprint, prompts)):
             places.setdefault(key, []).append(i)
-        keys, today = list(places), _today()
+        keys = list(places)
         with self._connection() as database:
             for start in range(0, len(keys), _KEYS_PER_QUERY):
                 some = keys[start : start + _KEYS_PER_QUERY]
                 marks = ",".join("?" * len(some))
-                select = f"SELECT key, checksum, row, day FROM embedding WHERE key IN ({marks})"  # noqa: S608
-                stale = []
-                for key, checksum, blob, day in database.execute(select, some):
+                select = f"SELECT key, checksum, row FROM unit_row WHERE key IN ({marks})"  # noqa: S608
+                for key, checksum, blob in database.execute(select, some):
                     if len(blob) != 4 * fingerprint.dimension or zlib.crc32(blob) != checksum:
                         continue
                     rows[places[key]] = np.frombuffer(blob, "<f4")
                     found[places[key]] = True
-                    if day != today:
-                        stale.append((today, key))
-                database.executemany("UPDATE embedding SET day = ? WHERE key = ?", stale)
         return rows, found
 
     def store(self, fingerprint: Fingerprint, prompts: Sequence[str], rows: NDArray[np.float32]) -> None:
@@ -103,30 +90,28 @@ class EmbeddingCache:
                 f"prompts, found shape {rows.shape}."
             )
         blobs = [np.ascontiguousarray(row, "<f4").tobytes() for row in rows]
-        today = _today()
         records = [
-            (key, fingerprint.digest, today, zlib.crc32(blob), blob)
+            (key, fingerprint.digest, zlib.crc32(blob), blob)
             for key, blob in zip(_keys(fingerprint, prompts), blobs, strict=True)
         ]
         with self._connection() as database:
             text = json.dumps(fingerprint.to_json(), sort_keys=True)
             database.execute("INSERT OR IGNORE INTO encoder VALUES (?, ?)", (fingerprint.digest, text))
-            database.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?, ?)", records)
-            self._evict(database)
+            database.executemany("INSERT OR REPLACE INTO unit_row VALUES (?, ?, ?, ?)", records)
 
     def info(self) -> CacheInfo:
         """Size and content, without reading any row."""
         if not self.path.exists():
-            return CacheInfo(self.path, 0, self.limit_bytes, {})
+            return CacheInfo(self.path, 0, {})
         with self._connection() as database:
             counts = database.execute(
-                "SELECT fingerprint, COUNT(*) FROM embedding JOIN encoder USING (digest) GROUP BY digest"
+                "SELECT fingerprint, COUNT(*) FROM unit_row JOIN encoder USING (digest) GROUP BY digest"
             ).fetchall()
             rows: dict[str, int] = {}
             for text, count in counts:
                 name = json.loads(text)["name"]
                 rows[name] = rows.get(name, 0) + count
-            return CacheInfo(self.path, _used(database), self.limit_bytes, rows)
+            return CacheInfo(self.path, _used(database), rows)
 
     def clear(self) -> int:
         """Remove everything, even a damaged file; returns the number of bytes freed."""
@@ -137,14 +122,6 @@ class EmbeddingCache:
                 freed += part.stat().st_size
                 part.unlink()
         return freed
-
-    def _evict(self, database: sqlite3.Connection) -> None:
-        while _used(database) > self.limit_bytes:
-            (count,) = database.execute("SELECT COUNT(*) FROM embedding").fetchone()
-            if not count:
-                return
-            oldest = "SELECT rowid FROM embedding ORDER BY day, rowid LIMIT ?"
-            database.execute(f"DELETE FROM embedding WHERE rowid IN ({oldest})", (max(1, count // 10),))  # noqa: S608
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -235,8 +212,3 @@ def _used(database: sqlite3.Connection) -> int:
         database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
     )
     return int((pages - free) * size)
-
-
-def _today() -> int:
-    """Whole days: a row read often is touched once a day."""
-    return int(time.time() // 86400)

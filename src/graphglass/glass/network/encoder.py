@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from graphglass.glass.network.gin import GIN
+from graphglass.glass.network.gin import GIN, NodeBatchNorm
 from graphglass.glass.network.graph_batch import GraphBatch
 from graphglass.structure.profile import SKETCH_NAMES
 
@@ -16,46 +16,69 @@ from graphglass.structure.profile import SKETCH_NAMES
 class Canonicalisation(nn.Module):
     """The small MLP of eq:canon on zero-padded public columns.
 
-    Zero columns add nothing to a linear layer, so the first product reads only the columns that are filled.
+    Zero columns add nothing to a linear layer, so the first product reads only the columns that are filled. With
+    `normalised`, batch normalisation and ReLU follow both maps; otherwise one ReLU stands between them.
     """
 
-    def __init__(self, width: int, hidden: int) -> None:
+    def __init__(self, width: int, hidden: int, *, normalised: bool = False) -> None:
         super().__init__()
         self.first = nn.Linear(width, hidden)
         self.second = nn.Linear(hidden, hidden)
+        self.norms = nn.ModuleList(NodeBatchNorm(hidden) for _ in range(2 if normalised else 0))
 
     def forward(self, features: Tensor, columns: Tensor) -> Tensor:
-        """Canonical node features before the second linear map, (nodes, hidden)."""
+        """Canonical node features, (nodes, hidden); without normalisation those before the second linear map."""
         weight = self.first.weight.index_select(1, columns)  # (hidden, used)
-        return torch.relu_(nn.functional.linear(features, weight, self.first.bias))
+        rows = nn.functional.linear(features, weight, self.first.bias)
+        if not self.norms:
+            return torch.relu_(rows)
+        first, second = self.norms
+        return torch.relu(second(self.second(torch.relu(first(rows)))))
 
 
 class GraphEncoder(nn.Module):
     """The trained graph side: canonical features, GIN, readout with spectral sketch, one head per slice.
 
     There are 128 public feature columns, or 256 with two normalisations side by side. With H the width of every hidden
-    layer the graph code has 2 H + 11 entries.
+    layer the graph code has 2 H + 11 entries. `authors` are the details of the authors' code to take, see
+    :data:`graphglass.glass.training.config.AUTHORS`.
     """
 
-    def __init__(self, input_width: int, slices: Sequence[int], *, hidden: int = 128, layers: int = 3) -> None:
+    def __init__(
+        self,
+        input_width: int,
+        slices: Sequence[int],
+        *,
+        hidden: int = 128,
+        layers: int = 3,
+        authors: Sequence[str] = (),
+    ) -> None:
         super().__init__()
         sketch = len(SKETCH_NAMES)
         self.slices = tuple(slices)
         self.code_width = 2 * hidden + sketch  # D_g
-        self.canonicalisation = Canonicalisation(input_width, hidden)
-        self.network = GIN(hidden, hidden, layers, norm="inside", last_relu=False)
+        normalised, theirs = "canonicalisation" in authors, "gin" in authors
+        width = min(hidden, 64) if normalised else hidden
+        self.canonicalisation = Canonicalisation(input_width, width, normalised=normalised)
+        self.network = GIN(
+            width, hidden, layers, norm="both" if theirs else "inside", last_relu=theirs, dropout=0.1 if theirs else 0.0
+        )
         self.sketch = nn.Linear(sketch, sketch)
+        self.sketch_relu = "sketch-relu" in authors
         self.projections = SliceHeads(self.code_width, self.slices)
 
     def nodes(self, batch: GraphBatch) -> Tensor:
         """Node representations h^(L), (nodes, hidden)."""
         assert batch.columns is not None
         features = self.canonicalisation(batch.features, batch.columns)
-        return self.network(features, batch.adjacency, before=self.canonicalisation.second)[-1]
+        before = None if self.canonicalisation.norms else self.canonicalisation.second
+        return self.network(features, batch.adjacency, before=before)[-1]
 
     def code(self, batch: GraphBatch) -> Tensor:
         """The graph code [readout; projected spectral sketch] of eq:graphcode, (graphs, 2 H + 11)."""
-        return torch.cat([mean_max(self.nodes(batch), batch.sizes), self.sketch(batch.sketch)], dim=1)
+        sketch = self.sketch(batch.sketch)
+        sketch = torch.relu(sketch) if self.sketch_relu else sketch
+        return torch.cat([mean_max(self.nodes(batch), batch.sizes), sketch], dim=1)
 
     def forward(self, batch: GraphBatch) -> dict[int, Tensor]:
         """Unit rows per slice, {slice: (graphs, slice)}."""

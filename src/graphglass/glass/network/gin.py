@@ -84,12 +84,14 @@ class GIN(nn.Module):
     Parameters
     ----------
     width, hidden, layers : int
-    norm : {"inside", "after"} or None
-        Batch normalisation between the two linear maps of each MLP (the paper), after them, or none.
+    norm : {"inside", "after", "both"} or None
+        Batch normalisation between the two linear maps of each MLP, after them, in both places, or none.
     bias : bool
         False drops every additive term, as one-class objectives need to exclude the constant map.
     last_relu : bool
         Whether the last layer ends with a ReLU like the others.
+    dropout : float
+        Share of the entries that are dropped between layers in training.
     """
 
     def __init__(
@@ -98,20 +100,22 @@ class GIN(nn.Module):
         hidden: int,
         layers: int,
         *,
-        norm: Literal["inside", "after"] | None = None,
+        norm: Literal["inside", "after", "both"] | None = None,
         bias: bool = True,
         last_relu: bool = True,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.maps = nn.ModuleList()
         for depth in range(layers):
             first = nn.Linear(hidden if depth else width, hidden, bias=bias)
             second = nn.Linear(hidden, hidden, bias=bias)
-            inside = [NodeBatchNorm(hidden)] if norm == "inside" else []
-            after = [NodeBatchNorm(hidden)] if norm == "after" else []
+            inside = [NodeBatchNorm(hidden)] if norm in ("inside", "both") else []
+            after = [NodeBatchNorm(hidden)] if norm in ("after", "both") else []
             self.maps.append(nn.Sequential(first, *inside, nn.ReLU(inplace=True), second, *after))
         self.epsilon = nn.Parameter(torch.zeros(layers))
         self.last_relu = last_relu
+        self.dropout = dropout
 
     def forward(self, x: Tensor, adjacency: Tensor, before: nn.Linear | None = None) -> list[Tensor]:
         """Node representations of every layer, each (nodes, hidden).
@@ -139,6 +143,8 @@ class GIN(nn.Module):
                 x = part(x)
             if self.last_relu or depth + 1 < len(self.maps):
                 x = torch.relu_(x)
+            if self.dropout and self.training and depth + 1 < len(self.maps):
+                x = nn.functional.dropout(x, self.dropout)
             out.append(x)
         return out
 

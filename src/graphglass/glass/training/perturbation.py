@@ -11,6 +11,8 @@ from graphglass.graphs.graph_set import GraphSet
 KINDS = ("rewiring", "addition", "removal", "noise")
 _REWIRING, _ADDITION, _REMOVAL, _NOISE = range(4)
 _DENSE = 0.5
+AUTHORS_KINDS = ("rewiring", "masking", "shuffling")
+_MASKED = -1  # a label without a column
 
 
 def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> tuple[GraphSet, NDArray[np.int8]]:
@@ -54,6 +56,57 @@ def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> tuple[
         label_names=graphs.label_names,
     )
     return changed, kinds
+
+
+def rewire_mask_or_shuffle(graphs: GraphSet, *, seed: int = 0) -> tuple[GraphSet, NDArray[np.int8]]:
+    """Every graph with one perturbation of the authors' code, and its index in :data:`AUTHORS_KINDS`.
+
+    ``rewiring`` draws 15% of the two directions of all edges, removes an edge where both are drawn, and joins a random
+    pair of nodes for every draw: graphs get denser. ``masking`` clears each label and each attribute of a node with
+    probability 0.2, ``shuffling`` permutes the labels and attributes of 20% of the nodes. A graph without labels and
+    attributes is rewired, where the authors' code leaves two of three such graphs unchanged.
+    """
+    random = np.random.default_rng([seed, 0xA075])
+    labels, attributes = graphs.node_labels, graphs.attributes
+    has_features = labels is not None or attributes is not None
+    kinds = random.integers(0, 3 if has_features else 1, len(graphs)).astype(np.int8)
+
+    sources, targets, *_ = graphs.edge_list()
+    rewired = kinds[graphs.node_graph[sources]] == 0
+    drawn = (random.random((len(sources), 2)) < 0.15) & rewired[:, None]
+    kept = ~drawn.all(axis=1)
+    graph = np.repeat(graphs.node_graph[sources], drawn.sum(axis=1))
+    first, second = (graphs.node_offsets[graph] + _below(graphs.sizes[graph], random) for _ in range(2))
+
+    masked, shuffled = (kinds == kind for kind in (1, 2))
+    order = _shuffled_nodes(graphs, shuffled, random)
+    touched = masked[graphs.node_graph]
+    if labels is not None:
+        labels = np.where(touched & (random.random(len(labels)) < 0.2), _MASKED, labels[order])
+    if attributes is not None:
+        cleared = touched[:, None] & (random.random(attributes.shape) < 0.2)
+        attributes = np.where(cleared, 0.0, attributes[order]).astype(np.float32)
+    changed = canonical_graph_set(
+        graphs.sizes,
+        np.concatenate([sources[kept], first]),
+        np.concatenate([targets[kept], second]),
+        ids=graphs.ids,
+        node_labels=labels,
+        attributes=attributes,
+        attribute_names=graphs.attribute_names,
+        label_names=graphs.label_names,
+    )
+    return changed, kinds
+
+
+def _shuffled_nodes(graphs: GraphSet, shuffled: NDArray[np.bool_], random: np.random.Generator) -> NDArray[np.int64]:
+    """Whose features every node gets: 20% of the nodes of each shuffled graph exchange theirs, at least two."""
+    share = np.maximum(2, np.round(0.2 * graphs.sizes))[graphs.node_graph]
+    chosen = np.flatnonzero(shuffled[graphs.node_graph] & (_random_rank(graphs.node_graph, random) < share))
+    order = np.arange(graphs.node_count)
+    # Sorted by graph, the chosen nodes keep their places and take a random order inside each graph.
+    order[chosen] = chosen[np.lexsort((random.random(len(chosen)), graphs.node_graph[chosen]))]
+    return order
 
 
 def _choose_kinds(graphs: GraphSet, random: np.random.Generator) -> NDArray[np.int8]:

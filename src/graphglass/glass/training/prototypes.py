@@ -19,23 +19,33 @@ class SphericalPrototypes(nn.Module):
 
     The directions are buffers: they are placed once from normal graphs (:meth:`initialise`) and then move only by
     :meth:`follow`. Gradients reach the concentrations and, through the energy, the graph encoder. There are `count`
-    prototypes (K) per slice; `momentum` is the share of the old direction that an update keeps.
+    prototypes (K) per slice; `momentum` is the share of the old direction that an update keeps. Concentrations start at
+    `concentration` and are cut at `largest`.
     """
 
-    def __init__(self, slices: Sequence[int], count: int = 8, momentum: float = 0.999) -> None:
+    def __init__(
+        self,
+        slices: Sequence[int],
+        count: int = 8,
+        momentum: float = 0.999,
+        *,
+        concentration: float = 1.0,
+        largest: float = math.inf,
+    ) -> None:
         super().__init__()
         self.slices = tuple(slices)
         self.count = count
         self.momentum = momentum
-        # softplus(raw) = 1: every prototype starts as a plain cosine.
-        self.raw_concentrations = nn.Parameter(torch.full((len(self.slices), count), math.log(math.e - 1.0)))
+        self.largest = largest
+        raw = math.log(math.expm1(concentration))  # softplus(raw) = concentration
+        self.raw_concentrations = nn.Parameter(torch.full((len(self.slices), count), raw))
         for size in self.slices:
             self.register_buffer(f"directions_{size}", unit_rows(torch.ones(count, size)))
 
     @property
     def concentrations(self) -> Tensor:
         """kappa > 0, (slices, K)."""
-        return nn.functional.softplus(self.raw_concentrations)
+        return nn.functional.softplus(self.raw_concentrations).clamp(max=self.largest)
 
     def directions(self, size: int) -> Tensor:
         """mu of one slice, (K, slice), unit rows."""
@@ -49,6 +59,12 @@ class SphericalPrototypes(nn.Module):
         for position, size in enumerate(self.slices):
             random = np.random.default_rng([seed, position])
             self.directions(size).copy_(spherical_means(rows[size], self.count, random))
+
+    @torch.no_grad()
+    def place_far_apart(self, rows: Mapping[int, Tensor]) -> None:
+        """Place the directions at normal rows, {slice: (graphs, slice)}, each the farthest from those before it."""
+        for size in self.slices:
+            self.directions(size).copy_(farthest_points(rows[size], self.count))
 
     @torch.no_grad()
     def follow(self, rows: Mapping[int, Tensor]) -> None:
@@ -118,3 +134,13 @@ def spherical_means(rows: Tensor, count: int, random: np.random.Generator) -> Te
             break
         directions = updated
     return directions
+
+
+def farthest_points(rows: Tensor, count: int) -> Tensor:
+    """The first row, then always the row farthest by cosine from all chosen ones, (count, slice); rows may repeat."""
+    chosen = [0]
+    nearest = rows @ rows[0]
+    for _ in range(1, count):
+        chosen.append(int(nearest.argmin()))
+        nearest = torch.maximum(nearest, rows @ rows[chosen[-1]])
+    return rows[chosen]

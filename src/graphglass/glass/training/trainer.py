@@ -19,16 +19,15 @@ from torch import Tensor
 from graphglass.errors import ArtifactError, GlassError, InputError, ParameterError
 from graphglass.files.progress import progress_bar
 from graphglass.glass.network.features import graph_inputs
-from graphglass.glass.network.freed_memory import keep_freed_memory
 from graphglass.glass.network.graph_batch import GraphBatch, epoch_batches, join_batches
 from graphglass.glass.network.schema import FeatureSchema, fit_schema, frequent_labels, open_schema
 from graphglass.glass.slices import available_slices, prefix_slice
 from graphglass.glass.trained_encoder import TrainedEncoder, all_rows, new_encoder
 from graphglass.glass.training import checkpoint as checkpoints
 from graphglass.glass.training.checkpoint import TrainingHistory
-from graphglass.glass.training.config import TrainingConfig
+from graphglass.glass.training.config import LARGEST_SINGLE_BATCH, LONGEST_GRADIENT, TrainingConfig
 from graphglass.glass.training.losses import alignment_loss, gram_penalty
-from graphglass.glass.training.perturbation import perturb
+from graphglass.glass.training.perturbation import perturb, rewire_mask_or_shuffle
 from graphglass.glass.training.prototypes import SphericalPrototypes, prototype_loss
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile
@@ -100,10 +99,7 @@ def _train(
         run.resume(folder)
     saved = run.snapshot() if folder is not None else None
     try:
-        with (
-            keep_freed_memory(),
-            progress_bar("Training epochs", config.epochs, show=progress, completed=len(run.history)) as advance,
-        ):
+        with progress_bar("Training epochs", config.epochs, show=progress, completed=len(run.history)) as advance:
             while len(run.history) < config.epochs:
                 run.epoch()
                 advance(note=f"loss {run.history.loss[-1]:.4f}")
@@ -135,13 +131,16 @@ class _Run:
         self.negatives = _negatives(domains, schema, config).to(self.device) if config.uses_prototypes else None
         self.anchors = {size: torch.from_numpy(prefix_slice(anchors, size)).to(self.device) for size in slices}
         self.encoder = new_encoder(schema, slices, config).to(self.device)
-        self.prototypes = SphericalPrototypes(slices, config.prototypes, config.prototype_momentum).to(self.device)
+        kappa, most = (math.log(11.0), 50.0) if "concentration" in config.authors else (1.0, math.inf)
+        self.prototypes = SphericalPrototypes(
+            slices, config.prototypes, config.prototype_momentum, concentration=kappa, largest=most
+        ).to(self.device)
         self.modules = {"encoder": self.encoder, "prototypes": self.prototypes}
         self.history = TrainingHistory()
         self.data = _fingerprint(inputs, anchors)
-        weights = [*self.encoder.parameters(), *self.prototypes.parameters()]
+        self.weights = [*self.encoder.parameters(), *self.prototypes.parameters()]
         rate, decay = config.learning_rate, config.weight_decay
-        self.optimiser = torch.optim.AdamW(weights, lr=rate, weight_decay=decay, fused=True)
+        self.optimiser = torch.optim.AdamW(self.weights, lr=rate, weight_decay=decay, fused=True)
 
     def epoch(self) -> None:
         """One pass over the normal graphs (eq:train_obj)."""
@@ -149,15 +148,22 @@ class _Run:
         rate, weight = learning_rate(config, epoch), prototype_weight(config, epoch)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        if weight > 0 and epoch == config.warmup_epochs:
-            self.prototypes.initialise(all_rows(self.encoder, self.inputs, config), config.seed)
-        self.encoder.train()
         totals = torch.zeros(4, dtype=torch.float64, device=self.device)
         batches = epoch_batches(
-            self.cost, graphs=config.batch_size, budget=config.edge_budget, seed=config.seed, epoch=epoch
+            self.cost,
+            graphs=config.graphs_per_step(len(self.cost)),
+            budget=config.edge_budget,
+            seed=config.seed,
+            epoch=epoch,
         )
-        for batch in batches:
-            totals += len(batch) * self.step(torch.from_numpy(batch).to(self.device), weight)
+        # Dropout draws from a state of this epoch alone: a resumed run draws the same.
+        with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
+            torch.manual_seed(int(np.random.SeedSequence([config.seed, epoch]).generate_state(1)[0]))
+            if weight > 0 and epoch == config.warmup_epochs:
+                self.place_prototypes()
+            self.encoder.train()
+            for batch in batches:
+                totals += len(batch) * self.step(torch.from_numpy(batch).to(self.device), weight)
         means = dict(zip(("loss", "alignment", "gram", "prototype"), (totals / len(self.inputs)).tolist(), strict=True))
         if not math.isfinite(loss := means["loss"]):
             raise GlassError(
@@ -176,18 +182,30 @@ class _Run:
         loss = alignment + self.config.gram_weight * gram
         prototype = torch.zeros_like(loss)
         if weight > 0 and self.negatives is not None:
-            # Perturbed graphs are read as any query is, with the running statistics, and leave no trace in them.
-            self.encoder.eval()
+            # Read with the running statistics, perturbed graphs leave no trace in them, but meet the margin at once.
+            self.encoder.train("training-mode" in self.config.authors)
             perturbed = self.encoder(self.negatives.take(batch))
             self.encoder.train()
             energies = self.prototypes.energy(rows), self.prototypes.energy(perturbed)
             prototype = prototype_loss(*energies, self.config.margin)
             loss = loss + weight * prototype
         loss.backward()
+        if "clipping" in self.config.authors:
+            torch.nn.utils.clip_grad_norm_(self.weights, LONGEST_GRADIENT)
         self.optimiser.step()
         if weight > 0:
             self.prototypes.follow({size: part.detach() for size, part in rows.items()})
         return torch.stack([loss, alignment, gram, prototype]).detach().double()
+
+    def place_prototypes(self) -> None:
+        """Initial prototypes from the rows of normal graphs."""
+        if "farthest-point" not in self.config.authors:
+            self.prototypes.initialise(all_rows(self.encoder, self.inputs, self.config), self.config.seed)
+            return
+        first = torch.arange(min(len(self.inputs), LARGEST_SINGLE_BATCH), device=self.device)
+        self.encoder.train()
+        with torch.no_grad():
+            self.prototypes.place_far_apart(self.encoder(self.inputs.take(first)))
 
     def snapshot(self) -> checkpoints.Checkpoint:
         """The state after the last completed epoch."""
@@ -234,7 +252,11 @@ def _schema_of(domain: Domain, schema: FeatureSchema) -> FeatureSchema:
 def _negatives(domains: Sequence[Domain], schema: FeatureSchema, config: TrainingConfig) -> GraphBatch:
     parts = []
     for position, domain in enumerate(domains):
-        changed, _ = perturb(domain.graphs, strength=config.perturbation_strength, seed=config.seed + position)
+        seed = config.seed + position
+        if "perturbations" in config.authors:
+            changed, _ = rewire_mask_or_shuffle(domain.graphs, seed=seed)
+        else:
+            changed, _ = perturb(domain.graphs, strength=config.perturbation_strength, seed=seed)
         parts.append(graph_inputs(changed, profile_of(changed), _schema_of(domain, schema)))
     return join_batches(parts)
 
