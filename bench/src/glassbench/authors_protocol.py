@@ -191,7 +191,8 @@ class Task:
         """An encoder trained on the references."""
         from graphglass.glass.training.trainer import train
 
-        return train(*self.measured[1][0], config, **options)
+        graphs, shape, anchors = self.measured[1][0]
+        return train(graphs, shape, anchors, config, **options)
 
     def sides(self, trained: TrainedEncoder) -> tuple[Side, Side]:
         """The graph side of an encoder, and the text side."""

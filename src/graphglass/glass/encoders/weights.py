@@ -52,11 +52,11 @@ def refuse_unsafe(folder: Path) -> None:
             ]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise EncoderError(f"{folder}/modules.json is not readable ({error}). Copy the model again.") from error
-        for kind, path in modules:
-            if not _MODULES.fullmatch(kind) or not (folder / path).resolve().is_relative_to(folder.resolve()):
+        for kind, place in modules:
+            if not _MODULES.fullmatch(kind) or not (folder / place).resolve().is_relative_to(folder.resolve()):
                 raise EncoderError(
                     f"{folder}/modules.json must name modules of sentence-transformers inside the directory, found "
-                    f"{kind!r} in {path!r}. Code and files from elsewhere are not loaded."
+                    f"{kind!r} in {place!r}. Code and files from elsewhere are not loaded."
                 )
 
 
