@@ -2,8 +2,8 @@
 #   python -m build --wheel
 #   docker build -t graphglass .
 #   docker run -p 8000:8000 -v "$PWD/data:/data" -v "$PWD/token.txt:/run/token:ro" graphglass
-# The model is data/model. The change log is written beside it, so the folder around it is what is mounted.
-FROM python:3.11-slim
+# The model is data/model. Mount its parent folder: the change log is written next to the model.
+FROM python:3.11.16-slim-trixie@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
 
 COPY constraints.txt dist/graphglass-*.whl /tmp/
 RUN set -- /tmp/graphglass-*.whl \

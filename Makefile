@@ -2,50 +2,75 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+BASE := $(VENV)/.base
+TOOLS := $(VENV)/.tools
 CODE := src bench tests examples docs
+# One thread per library: two pytest workers already use two cores.
+PYTEST := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+SLOW := slow or browser
 
-.PHONY: help demo test check docs build fuzz install clean
+.PHONY: help demo test test-all slow warm check docs build fuzz audit install clean
 
 help:
-	@echo "make demo   install into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
-	@echo "make test   install into $(VENV), then run the checks and the tests; a coverage of src below 90% is an error"
-	@echo "make check  style, types and import rules only"
-	@echo "make docs   build the documentation into site/; a warning or a dead link is an error"
-	@echo "make build  build the wheel and the source distribution into dist/"
-	@echo "make fuzz   damaged files and requests against every reader, some minutes; updates docs/security.md"
-	@echo "make clean  remove $(VENV), demo-output, site and dist"
+	@echo "make demo      install GraphGlass into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
+	@echo "make test      install the tools too, then style, types, import rules and the fast tests; about six minutes on two cores"
+	@echo "make test-all  the same, and the slow and browser tests; a coverage below 90% is an error"
+	@echo "make check     style, types and import rules only"
+	@echo "make docs      build the documentation into site/; a warning or a dead link is an error"
+	@echo "make build     build the wheel and the source distribution into dist/"
+	@echo "make fuzz      damaged files and requests against every reader, some minutes; updates docs/security.md"
+	@echo "make audit     published security holes of the pinned dependencies; needs a network"
+	@echo "make clean     remove $(VENV), demo-output, site and dist"
 
-$(STAMP): pyproject.toml bench/pyproject.toml constraints.txt
-	@echo "Installing GraphGlass and its tools into $(VENV) ..."
+$(BASE): pyproject.toml constraints.txt
+	@echo "Installing GraphGlass into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[chem]'
+	@touch $@
+
+$(TOOLS): $(BASE) bench/pyproject.toml
+	@echo "Installing the extras, the benchmark and the tools into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]' --editable './bench[all]'
 	@touch $@
 
-install: $(STAMP)
+install: $(TOOLS)
 
-demo: $(STAMP)
+demo: $(BASE)
 	@echo "Fitting on MUTAG's normal molecules and ranking the held-out ones ..."
 	@$(BIN)/glass demo --output demo-output
 
-check: $(STAMP)
+check: $(TOOLS)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check
-	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations=15 \
-		--cov --cov-report=term:skip-covered --cov-fail-under=90
+# Compile the kernels once; two workers would each do it.
+warm: $(TOOLS)
+	$(BIN)/python tests/warm_up.py
 
-docs: $(STAMP)
+test: check warm
+	$(PYTEST) -m "not ($(SLOW))" --durations=15 $(if $(COVERAGE),--cov --cov-report=)
+
+slow: warm
+	$(PYTEST) -m "$(SLOW)" --durations=15 $(if $(COVERAGE),--cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90)
+
+test-all:
+	$(MAKE) test COVERAGE=1
+	$(MAKE) slow COVERAGE=1
+
+docs: $(TOOLS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-build: $(STAMP)
+build: $(TOOLS)
 	$(BIN)/python -m build
 
-fuzz: $(STAMP)
+fuzz: $(TOOLS)
 	$(BIN)/python bench/scripts/fuzz.py
+
+audit:
+	$(PYTHON) -m pip install --quiet pip-audit==2.10.1
+	$(PYTHON) -m pip_audit --requirement constraints.txt --no-deps --disable-pip
 
 clean:
 	rm -rf $(VENV) demo-output site dist

@@ -150,3 +150,10 @@ def serving():
         listener.close()
 
     return context
+
+
+def pytest_collection_modifyitems(items):
+    """Every test of the folder `browser` has the marker `browser`."""
+    for item in items:
+        if item.path.parent.name == "browser":
+            item.add_marker(pytest.mark.browser)

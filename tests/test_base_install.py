@@ -43,6 +43,7 @@ def test_fit_score_explain_save_load_report_and_serve_without_the_extras(tmp_pat
     subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path / "model"), "serve"], check=True)
 
 
+@pytest.mark.slow
 def test_the_wheel_installs_into_an_empty_environment_and_scores(tmp_path):
     """The wheel is built from the source distribution: a file that is missing there is missing here."""
     build = [sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT)]

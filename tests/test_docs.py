@@ -76,6 +76,7 @@ def commands(body):
             yield command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
 def test_a_page_runs_from_top_to_bottom(page, place, monkeypatch):
     monkeypatch.chdir(place)

@@ -3,8 +3,8 @@
     python bench/scripts/scale.py [--cells graphs,stages,exact,large] [--work DIR]
 
 Every finished cell is one record of bench/results/benchmarks/scale.json; a rerun measures what is missing. The work
-folder holds the generated parts, the model and the scores. `python bench/scripts/scale_page.py` draws the figures and fills
-docs/scale.md.
+folder holds the generated parts, the model and the scores. `python bench/scripts/scale_page.py` draws the figures and
+fills docs/scale.md.
 """
 
 import argparse
