@@ -3,9 +3,10 @@ import pytest
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ParameterError
-from graphglass.glass.scoring_rules import paper_fusion, paper_variants
+from graphglass.glass.scoring_rules import CONCENTRATION, SCORERS, paper_channels, paper_fusion, paper_variants
 from graphglass.glass.slices import normalise
-from graphglass.glass.weights import reliability_weights
+from graphglass.glass.vmf import kde_score
+from graphglass.glass.weights import fixed_weights, reliability_weights
 from graphglass.structure.profile import profile
 
 SLICES = (4, 8)
@@ -67,3 +68,45 @@ def test_calibrated_text_counts_however_close_together_its_codes_are(both):
 def test_an_unknown_calibration_is_refused(both):
     with pytest.raises(ParameterError, match="leave-one-out, raw"):
         paper_fusion({}, both[0].codes, SLICES, 3, calibration="none")
+
+
+def test_every_rule_by_hand(both):
+    """Each scorer by name, channels and fusion together, against plain sums."""
+    references, queries = both
+    fixed = fixed_weights(SLICES)
+
+    def z(values, own):
+        return (values - own.mean()) / own.std()
+
+    far = {n: knn(queries.codes[n], references.codes[n], 3) for n in fixed}
+    own = {n: knn(references.codes[n], references.codes[n], 3, leave_out=True) for n in fixed}
+    rare = {n: kde_score(queries.codes[n], references.codes[n], CONCENTRATION) for n in fixed}
+    left = {n: kde_score(references.codes[n], references.codes[n], CONCENTRATION, exclude_self=True) for n in fixed}
+    shares = {"graph": 2 * 0.85, "text": 2 * 0.15}
+    expected = {
+        "reliability": sum(w * z(far[n], own[n]) for n, w in reliability_weights(references.codes, SLICES, 3).items()),
+        "fixed": sum(w * z(far[n], own[n]) for n, w in fixed.items()),
+        "domain": sum(shares[n.split(":")[0]] * w * z(far[n], own[n]) for n, w in fixed.items()),
+        "graph": sum(2 * w * far[n] for n, w in fixed.items() if "graph" in n),
+        "text": sum(2 * w * far[n] for n, w in fixed.items() if "text" in n),
+        "fusion": sum(w * far[n] for n, w in fixed.items()),
+        "vmf": sum(2 * w * rare[n] for n, w in fixed.items() if "graph" in n),
+        "sms": sum(w * z(rare[n], left[n]) for n, w in fixed.items()),
+    }
+    assert set(expected) == set(SCORERS)
+    variants = paper_variants(queries, references, SLICES, 3, "mol")
+    for scorer, scores in expected.items():
+        channels = paper_channels(SLICES, 3, scorer)
+        for channel in channels:
+            channel.fit(references)
+        fusion = paper_fusion(
+            {c.name: c.left_out for c in channels}, references.codes, SLICES, 3, scorer=scorer, domain="mol"
+        )
+        found = fusion.scores({c.name: c.distances(c.encode(queries)) for c in channels})
+        np.testing.assert_allclose(found, scores, rtol=1e-4)
+        np.testing.assert_allclose(variants["glass" if scorer == "reliability" else scorer], found)
+
+
+def test_an_unknown_scorer_is_refused(both):
+    with pytest.raises(ParameterError, match="reliability, fixed, domain"):
+        paper_fusion({}, both[0].codes, SLICES, 3, scorer="best")

@@ -1,0 +1,103 @@
+import json
+
+import numpy as np
+import pytest
+
+from glassbench.authors_protocol import (
+    SIX,
+    TWENTY_FOUR,
+    Side,
+    Task,
+    authors_cell,
+    authors_split,
+    honest_rules,
+    look,
+    look_epochs,
+    selected_epoch,
+)
+from glassbench.protocols import blind
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.glass.scoring_rules import paper_variants
+from graphglass.glass.slices import normalise
+from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.structure.profile import profile
+
+SLICES = (4, 8)
+
+
+def codes_of(view, count, seed, spread):
+    random = np.random.default_rng(seed)
+    return {
+        f"{view}:{size}": normalise(np.eye(size)[0] + spread * random.standard_normal((count, size))).astype(np.float32)
+        for size in SLICES
+    }
+
+
+@pytest.fixture(scope="module")
+def sides():
+    return tuple(
+        Side(view, codes_of(view, 30, i, 0.3), codes_of(view, 20, i + 2, 0.6))
+        for i, view in enumerate(("graph", "text"))
+    )
+
+
+def test_the_split_is_drawn_by_the_old_generator():
+    labels = np.array([1] * 10 + [0] * 4)
+    parts = authors_split(labels, 42)
+    expected = np.random.RandomState(42).permutation(10)[:8]
+    assert sorted(parts.references) == sorted(expected)
+    assert sorted(parts.test) == sorted(set(range(14)) - set(expected))
+    assert parts.anomalous.sum() == 4
+    assert authors_split(np.array([3, 3, 5, 5]), 0).anomalous_labels == (3,)
+
+
+def test_epochs_looked_at():
+    assert look_epochs(12) == (0, 1, 5, 10, 12)
+    assert look_epochs(150)[-1] == 150
+    assert len(look_epochs(150)) == 32
+
+
+def test_selection_and_patience():
+    curve = {0: 50.0, 1: 60.0, 5: 55.0, 40: 59.0, 41: 58.0, 45: 99.0}
+    assert selected_epoch(curve) == (1, 41)  # the rise at 45 comes after 40 epochs without one
+    assert selected_epoch({0: 50.0, 5: 60.0, 10: 60.0}) == (5, 10)  # a tie keeps the earlier one
+
+
+def test_rules_agree_with_the_detector(sides):
+    """Two computations of the same rules: here per channel, there by fusion."""
+    graph, text = sides
+    found = honest_rules(graph, text, "mol")
+    graphs = load_dataset("MUTAG")[:30]
+    structure = profile(graphs)
+    references = ProfiledGraphs(graphs, structure, {**graph.references, **text.references})
+    queries = ProfiledGraphs(graphs[:20], structure[np.arange(20)], {**graph.queries, **text.queries})
+    expected = paper_variants(queries, references, SLICES, 5, "mol")
+    pairs = {"reliability z": "glass", "reliability raw": "glass raw", "fixed z": "fixed", "domain z": "domain"}
+    for here, there in pairs.items():
+        np.testing.assert_allclose(found[here], expected[there], rtol=1e-6)
+    np.testing.assert_allclose(2 * found["graph raw"], expected["graph"], rtol=1e-6)
+    assert set(found) == {"graph", "text", "fusion", "energy", *TWENTY_FOUR}
+    own, far = graph.distances["graph:4"][1], graph.distances["graph:4"][0]
+    assert found["widest cdf"].max() <= 1
+    assert (far[0] >= own).mean() == np.searchsorted(np.sort(own), far[0], side="right") / 30
+
+
+def test_the_best_share_is_at_least_either_side(sides):
+    anomalous = np.arange(20) < 7
+    found = look(*sides, "graph", anomalous)
+    assert found["ensemble"] >= max(found["graph"], found["text"])
+    assert found["best of six"] == max(found[rule] for rule in SIX)
+    assert found["best of 24"] == max(found[rule] for rule in TWENTY_FOUR)
+
+
+def test_one_training_gives_every_column():
+    graphs = load_dataset("MUTAG")
+    parts = authors_split(graphs.labels, 42)
+    task = Task("mol", blind(graphs, parts.references[:40]), blind(graphs, parts.test), "numeric")
+    outcome = authors_cell(task, parts, task.config(epochs=2, seed=42), {"dataset": "MUTAG", "seed": 42})
+    assert {name.partition(": ")[0] for name in outcome.variants} == {"untrained", "selected", "last"}
+    assert len(outcome.variants) == 3 * (6 + 24 + 2)
+    assert outcome.counts["selected_epoch"] in (0, 1, 2)
+    kept, last = (outcome.variants[f"{at}: ensemble"]["auroc"] for at in ("selected", "last"))
+    assert outcome.metrics["auroc"] == outcome.variants["selected: best of six"]["auroc"] >= kept >= last
+    json.dumps(outcome.variants)
