@@ -1,4 +1,4 @@
-"""Benchmark a detector of your own beside GraphGlass, on the same splits.
+"""Benchmark your own detector with GraphGlass, on the same splits.
 
 Run it with ``python examples/own_detector.py``. It uses the bundled dataset and takes a few seconds.
 """

@@ -103,7 +103,7 @@ def test_score_refuses_a_place_it_cannot_write_before_any_work(place, tmp_path, 
     (tmp_path / "file").write_text("")
     (tmp_path / name).mkdir()
     for path, trouble in (
-        (tmp_path / "page.pdf", "another ending"),
+        (tmp_path / "page.pdf", "must end in"),
         (tmp_path / name, "is a directory"),
         (tmp_path / "absent" / name, "does not exist"),
         (tmp_path / "file" / name, "is a file, not a folder"),
@@ -317,7 +317,7 @@ def test_bad_input_says_what_to_do(place, tmp_path):
     for command in ("score", "explain", "info", "references", "serve", "watch"):
         fails(f"{tmp_path / 'nothing'} is not a model: it does not exist", command, tmp_path / "nothing")
     fails(f"{tmp_path} is not a model: it has no manifest.json", "info", tmp_path)
-    fails("another ending", "score", place / "model", place / "queries.jsonl", "-o", tmp_path / "scores.xls")
+    fails("must end in", "score", place / "model", place / "queries.jsonl", "-o", tmp_path / "scores.xls")
     fails("No graph in", "explain", place / "model", place / "queries.jsonl", "--id", "nobody")
     fails("is not a model", "fit", place / "normals.jsonl", "-o", place)
     fails("does not exist", "fit", place / "normals.jsonl", "-o", tmp_path / "no" / "where")

@@ -88,7 +88,7 @@ def share_bars(shares: Sequence[tuple[str, float]]) -> str:
 
 
 def loss_curve(losses: Sequence[float]) -> str:
-    """Training loss per epoch, as an SVG file of its own."""
+    """Training loss per epoch, as a separate SVG file."""
     if not losses:
         raise InputError("This model was not trained for any epoch; there is no loss to plot.")
     values = np.asarray(losses, dtype=np.float64)

@@ -1,6 +1,6 @@
 """One graph as an SVG picture, for the report, the inspector and notebooks.
 
-Colours come from the classes in ``drawing.css``; the picture has no style of its own, so that a page with a strict
+Colours come from the classes in ``drawing.css``; the picture has no inline style, so a page with a strict
 content security policy can show it and a dark page can change it.
 """
 
@@ -43,7 +43,7 @@ def drawing_style() -> str:
 
 
 def frequent_labels(graphs: GraphSet) -> tuple[str, ...]:
-    """The most frequent node labels of a set, which get colours of their own in all its pictures."""
+    """The most frequent node labels of a set, which get their own colours in all its pictures."""
     if graphs.node_labels is None:
         return ()
     codes, counts = np.unique(graphs.node_labels, return_counts=True)
@@ -66,7 +66,7 @@ def draw_graph(
     attribution : float64 (nodes,), optional
         Nodes that raise the score get a red halo, nodes that lower it a blue one.
     coloured : sequence of str, optional
-        Labels with a colour of their own, in order; the graph's most frequent labels by default.
+        Labels with their own colour, in order; the graph's most frequent labels by default.
     marked : sequence of (source, target)
         Edges that get a mark.
     """
@@ -147,7 +147,7 @@ def _titles(graph: GraphSet, kept: NDArray[np.int64], attribution: NDArray[np.fl
 def _halos(
     places: NDArray[np.float64], edges: NDArray[np.int64], strengths: NDArray[np.float64], radius: float
 ) -> list[str]:
-    """Highlights behind nodes, and behind edges whose two ends are highlighted alike."""
+    """Highlights behind nodes, and behind edges whose two ends have the same highlight."""
     parts = []
     for one, two in edges:
         weaker = min(abs(strengths[one]), abs(strengths[two]))

@@ -22,7 +22,7 @@ _Places = NDArray[np.float64]
 def layout_graph(graph: GraphSet) -> _Places:
     """Positions in the unit square, (nodes, 2); the longer side has length 1.
 
-    Every component is laid out by stress majorisation, so that drawn distances are close to path lengths. Where this
+    Every component is laid out by stress majorisation, so drawn distances are close to path lengths. Where this
     leaves crossings, it starts again from other places, and single nodes move to where they cause fewer. A tree starts
     from a radial drawing and never gets a crossing, nor does a small planar graph. Deterministic.
     """
@@ -111,7 +111,7 @@ def _planar_places(distance: _Places, edges: NDArray[np.int64], tangled: int) ->
     start[outside] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     pulls = np.diag(joined.sum(axis=1)) - joined
     start[inside] = np.linalg.solve(pulls[np.ix_(inside, inside)], (joined @ start)[inside])
-    if crossings(start, edges):  # nodes without a triangle of their own can fall together
+    if crossings(start, edges):  # nodes without their own triangle can fall together
         found = combinatorial_embedding_to_pos(embedding)
         start = np.array([found[node] for node in range(len(distance))], dtype=np.float64)
     start *= np.sqrt((distance**2).mean() / 2) / start.std(axis=0).max()
@@ -131,7 +131,7 @@ def _classical_scaling(distance: _Places) -> _Places:
     centred = -0.5 * (squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean())
     values, vectors = np.linalg.eigh(centred)
     places = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
-    # Ties put twin leaves on one spot; a fixed nudge per node lets the stress pull them apart.
+    # Ties put twin leaves on one spot; a fixed nudge per node lets the stress separate them.
     angles = 2.399963 * np.arange(len(distance))
     return np.asarray(places + 0.05 * np.stack([np.cos(angles), np.sin(angles)], axis=1))
 
@@ -153,7 +153,7 @@ def _stressed(places: _Places, distance: _Places) -> _Places:
 
 
 def _tree_places(distance: _Places, edges: NDArray[np.int64]) -> _Places:
-    """A breadth-first tree around the centre: every branch has a sector of its own, as wide as it has leaves."""
+    """A breadth-first tree around the centre: every branch has its own sector, as wide as it has leaves."""
     nodes = len(distance)
     depth = distance[int(np.argmin(distance.max(axis=1)))].astype(np.int64)
     children: list[list[int]] = [[] for _ in range(nodes)]
@@ -178,11 +178,11 @@ def _tree_places(distance: _Places, edges: NDArray[np.int64]) -> _Places:
 
 
 def _wide(places: _Places) -> _Places:
-    """Turned so that the long side lies horizontally, from the corner at 0."""
+    """Turned so the long side lies horizontally, from the corner at 0."""
     centred = places - places.mean(axis=0)
     if len(places) > 1:
         centred = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
-        # Directions of a decomposition have no sign of their own: node 0 comes out on the left and on top.
+        # Directions of a decomposition have no sign: node 0 comes out on the left and on top.
         centred *= np.where(centred[0] > 1e-9, -1, 1)
     return np.asarray(centred - centred.min(axis=0))
 

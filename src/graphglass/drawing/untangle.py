@@ -1,4 +1,4 @@
-"""Move the nodes of a drawing so that edges cross less, and nodes keep away from edges that are not theirs."""
+"""Move the nodes of a drawing so edges cross less, and nodes keep away from edges that are not theirs."""
 
 from __future__ import annotations
 

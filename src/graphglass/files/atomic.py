@@ -19,7 +19,7 @@ _DRAFT = re.compile(r"\..+\.[0-9a-f]{12}\.draft")
 def replacing(path: Path, *, owner_only: bool = False) -> Iterator[Path]:
     """A path to write to; what was written takes the place of ``path`` at the end of the block, and survives a crash.
 
-    If the block fails, what stood at ``path`` before is unchanged and nothing is left beside it. A link is followed. A
+    If the block fails, what stood at ``path`` before is unchanged and nothing is left next to it. A link is followed. A
     device or a pipe, which cannot be replaced, is written to as it is. With ``owner_only`` nobody else may read it.
     """
     target = Path(os.path.realpath(path))

@@ -72,7 +72,7 @@ def _content(where: str, entry: Entry) -> bytes:
 
 
 def _tensors(where: str, entry: Entry) -> dict[str, NDArray[Any]]:
-    """Verified arrays; those of a local file are in memory once, not beside the content of the file."""
+    """Verified arrays; those of a local file are in memory once, without a copy of the file's content."""
     if "://" in where:
         return from_safetensors(_content(where, entry))
     try:

@@ -21,7 +21,7 @@ def refuse_unless_writable(path: Path, suffixes: tuple[str, ...] = (), *, inputs
         Files that are read, which the result must not replace.
     """
     if suffixes and path.suffix not in suffixes:
-        raise InputError(f"This is written to {', '.join(suffixes)}; {path} has another ending.")
+        raise InputError(f"{path} must end in {' or '.join(suffixes)}. Name another file to write to.")
     if path.is_dir():
         raise InputError(f"{path} is a directory. Name a file to write to.")
     if path.is_file() and any(read is not None and read.exists() and path.samefile(read) for read in inputs):
@@ -45,6 +45,6 @@ def write_file(path: Path, content: bytes) -> None:
     try:
         write_whole(path, content)
     except OSError as error:
-        # Not the whole error: it would name the temporary file beside the path.
+        # Not the whole error: it would name the temporary file next to the path.
         reason = error.strerror or type(error).__name__
         raise InputError(f"Could not write {path}: {reason}. Nothing was left behind.") from error

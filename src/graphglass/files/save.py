@@ -1,4 +1,4 @@
-"""Write an artifact directory so that a reader sees the old state or the new one, never a mixture."""
+"""Write an artifact directory so a reader sees the old state or the new one, never a mixture."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def save_artifact(
     refuse_url(path)
     directory = Path(path)
     if directory.exists() and not directory.is_dir():
-        raise ArtifactError(f"{directory} is a file; an artifact needs a directory of its own.")
+        raise ArtifactError(f"{directory} is a file; an artifact needs its own directory.")
     leftovers = directory.iterdir() if directory.is_dir() and not (directory / MANIFEST).is_file() else ()
     if not all(_is_ours(path.name) for path in leftovers):  # those of a first save that was killed are
         raise ArtifactError(f"{directory} holds other files. Choose a new directory, or one that an artifact is in.")
@@ -87,7 +87,7 @@ def refuse_url(path: str | Path) -> None:
 
 
 def _put(directory: Path, name: str, write: Write, written: list[Path]) -> Entry:
-    """Write one file under a name made from its content; a new one is noted, so that a failure can take it back."""
+    """Write one file under a name made from its content; a new one is noted, so a failure can take it back."""
     role, _, suffix = name.partition(".")
     with drafted(directory / name) as draft:
         write(draft)

@@ -26,7 +26,7 @@ MOST_FREQUENCY_VALUES = 2**24
 class JointFeatures:
     r"""The public map :math:`\Phi` from the codes of a graph to one unit vector (eq:dp_joint).
 
-    Channels share the norm through uniform public weights, so that one sensitivity covers them all. Every setting is
+    Channels share the norm through uniform public weights, so one sensitivity covers them all. Every setting is
     public and fixed before private graphs are looked at. The defaults are the paper's.
 
     Attributes
@@ -109,7 +109,7 @@ class JointFeatures:
             raise SchemaError(f"All channels must describe the same graphs; found {sorted(counts)} rows.")
 
     def to_json(self) -> dict[str, Any]:
-        """Settings as plain values, in the form of release 0.1.0, so that the digests of its summaries stay valid."""
+        """Settings as plain values, in the form of release 0.1.0, so the digests of its summaries stay valid."""
         channels = [list(channel) for channel in self.channels]
         return {
             "channels": channels, "frequencies": self.frequencies, "kappas": [self.kappa], "seed": self.seed,

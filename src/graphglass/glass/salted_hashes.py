@@ -18,7 +18,7 @@ class SaltedHashes:
     Attributes
     ----------
     salt : str
-        Made from all hashes, so that equal models are equal files.
+        Made from all hashes, so equal models are equal files.
     digests : frozenset of str
         One per graph.
     """

@@ -12,7 +12,7 @@ from graphglass.errors import InputError
 
 
 def normalise(rows: NDArray[Any]) -> NDArray[Any]:
-    """Scale every row to unit length; a zero row becomes the first axis, so that each row lies on the sphere."""
+    """Scale every row to unit length; a zero row becomes the first axis, so each row lies on the sphere."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     zero = norms[:, 0] == 0
     unit = rows / np.where(norms == 0, 1, norms)

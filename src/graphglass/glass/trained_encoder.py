@@ -117,7 +117,7 @@ def encode_graphs(
     """Unit rows of every graph per slice, {slice: float32 (graphs, slice)}.
 
     A row depends on its graph alone, not on the other graphs or on the node order. Graphs that are not read as the
-    training graphs were have a schema of their own: an open one with the labels of their domain
+    training graphs were have their own schema: an open one with the labels of their domain
     (:meth:`FeatureSchema.for_domain`).
     """
     inputs = graph_inputs(graphs, profile, schema or trained.schema).to(device)

@@ -47,7 +47,7 @@ def narrow(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @cache
 def _directions(width: int) -> NDArray[np.float64]:
-    """(width, WIDEST), scaled so that squared lengths are kept on average."""
+    """(width, WIDEST), scaled so squared lengths are kept on average."""
     basis = np.linalg.qr(np.random.default_rng(width).standard_normal((width, WIDEST)))[0]
     return np.ascontiguousarray(basis * (width / WIDEST) ** 0.5)
 

@@ -285,6 +285,6 @@ class GraphSet:
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()  # so that freezing this set does not freeze an array the caller still owns
+    view = array.view()  # so freezing this set does not freeze an array the caller still owns
     view.flags.writeable = False
     return view

@@ -41,7 +41,7 @@ def parse_smiles(chemistry: Any, text: str, limits: Limits) -> Any:
     if len(text) > limits.max_smiles_characters:
         bound = f"the limit max_smiles_characters is {limits.max_smiles_characters:,}"
         raise GraphError(f"a SMILES string of {len(text):,} characters, {bound}")
-    # RDKit cannot take every other text: half of a surrogate pair is an error of its own.
+    # RDKit cannot take every other text: half of a surrogate pair is another error.
     molecule = chemistry.MolFromSmiles(text, sanitize=False) if text.isascii() else None
     if molecule is None:
         raise GraphError(f"{text[:60]!r} is not a SMILES string")

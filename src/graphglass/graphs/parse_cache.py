@@ -1,4 +1,4 @@
-"""Parsed graphs in the user's cache, one binary file per source, so that a large text dataset is parsed once."""
+"""Parsed graphs in the user's cache, one binary file per source, so a large text dataset is parsed once."""
 
 from __future__ import annotations
 

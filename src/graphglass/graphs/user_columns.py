@@ -36,7 +36,7 @@ def _plain(value: Any) -> Any:
 
 
 def free_names(own: Collection[str], taken: Container[str]) -> list[str]:
-    """What columns of the caller are called beside columns of results: ``input_NAME`` where those have the name."""
+    """What the caller's columns are called among columns of results: ``input_NAME`` where those have the name."""
     names = []
     for name in own:
         free = name

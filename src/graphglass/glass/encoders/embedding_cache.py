@@ -150,8 +150,8 @@ class EmbeddingCache:
 def private_encoding() -> Iterator[None]:
     """Inside, no cache is read or written and no endpoint is asked, whoever calls :func:`encode_cached`.
 
-    A row from the cache was computed beside other prompts, and its last bits may depend on them; that a prompt is in
-    the cache tells that its graph was seen.
+    A row from the cache was computed in a batch with other prompts, and its last bits may depend on them; that a
+    prompt is in the cache shows that its graph was seen.
     """
     token = _private.set(True)
     try:

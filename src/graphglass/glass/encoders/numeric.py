@@ -13,7 +13,7 @@ from graphglass.glass.prompt.fields import FIELD_NAMES, scaled
 from graphglass.glass.prompt.graphdp import TEMPLATE, GraphDP
 from graphglass.graphs.attributes import rows_times
 
-# Wavelengths in levels. Two graphs a few levels apart in every field must differ in the first slice already,
+# Wavelengths in levels. Two graphs that differ by a few levels in every field must differ in the first slice already,
 # two that differ in one field by one level must differ in the last.
 LONGEST, SHORTEST = 400.0, 10.0
 _SEED = 20240601

@@ -26,7 +26,7 @@ _PROMPTS_PER_STEP = 256
 class SentenceEncoder:
     """A sentence-transformers model from a directory, with the pooling its publisher chose.
 
-    A Qwen3 directory without a pooling of its own gets the published one: the last hidden state at the end token,
+    A Qwen3 directory without its own pooling gets the published one: the last hidden state at the end token,
     f_text(I, GraphDP(G)) of eq:textencoder. Code inside a directory is never run.
 
     Parameters

@@ -25,7 +25,7 @@ def find_weights(name: str, *, download: bool = False, revision: str | None = No
     folder = Path(name) if Path(name).is_dir() else _snapshot(name, download, revision)
     if not any(folder.glob("*.safetensors")):
         raise EncoderError(
-            f"No weights in {folder}: expected *.safetensors beside config.json. "
+            f"No weights in {folder}: expected *.safetensors next to config.json. "
             f"If a download was interrupted, repeat it with: hf download {name}"
         )
     return folder

@@ -46,7 +46,7 @@ def _product(matrix: Tensor, x: Tensor, eps: Tensor | None) -> Tensor:
 def _add_rows(starts: Any, columns: Any, values: Any, x: Any, out: Any, own: float) -> None:
     """Fill ``out`` with ``own x + A x``, A in compressed rows.
 
-    Four neighbours at a time, so that a row of ``out`` is read and written once for all of them. A node's neighbours
+    Four neighbours at a time, so a row of ``out`` is read and written once for all of them. A node's neighbours
     belong to its own graph, whose rows stay in the cache.
     """
     factor = x.dtype.type(own)

@@ -27,7 +27,7 @@ class GraphBatch:
     node_offsets : int64 (graphs + 1,)
     neighbour_offsets : int64 (nodes + 1,)
     neighbours : int32 (2 * edges,)
-        Neighbour indices counted inside each graph, so that any selection of graphs is a few gathers.
+        Neighbour indices counted inside each graph, so any selection of graphs is a few gathers.
     columns : int64 (width,), optional
         The public column of each stored feature. Columns not listed are zero, which is the paper's zero padding
         without paying for the zeros.
@@ -179,7 +179,7 @@ def budget_batches(
 ) -> list[NDArray[np.int64]]:
     """Cut an order of graphs into runs of at most ``graphs`` graphs and ``budget`` cost.
 
-    A graph that exceeds the budget forms a run of its own, so memory is bounded by the budget or the largest graph.
+    A graph that exceeds the budget forms its own run, so memory is bounded by the budget or the largest graph.
     """
     reached = np.cumsum(cost[order])
     batches, start = [], 0

@@ -14,7 +14,7 @@ from graphglass.graphs.attributes import WIDEST, attribute_columns, narrow
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import LTD_NAMES, StructureProfile
 
-PUBLIC_WIDTH = 128  # columns a domain may fill; fixed in advance, so that no data set can widen a model
+PUBLIC_WIDTH = 128  # columns a domain may fill; fixed in advance, so no data set can widen a model
 Normalisation = Literal["graph", "reference", "both"]
 NORMALISATIONS = ("graph", "reference", "both")
 # Beyond this many deviations a value says "far outside" and nothing more; the bound keeps the network finite.

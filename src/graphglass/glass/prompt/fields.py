@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graphglass.structure.profile import StructureProfile
 
 # Field -> (curve, one level). A level is a step that means about as much in one field as in another: a fifth
-# of an octave for counts, one twentieth for fractions. The scales are fixed here, never fitted, so that a
+# of an octave for counts, one twentieth for fractions. The scales are fixed here, never fitted, so a
 # field value means the same in every dataset and says nothing about the data the other graphs came from.
 SCALES: dict[str, tuple[str, float]] = {
     "nodes": ("log", 0.2),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from graphglass.errors import ParameterError
 from graphglass.glass.network.schema import NORMALISATIONS, Normalisation
 
-# What the authors' public code does where the paper's text is silent, each switchable to measure what it is worth.
+# What the authors' public code does where the paper's text says nothing, each switchable to measure what it is worth.
 AUTHORS = (
     "training-mode",  # perturbed graphs are read with the statistics of their batch, and enter the running ones
     "concentration",  # prototypes start at 2.4 and stay below 50, instead of 1 without a bound

@@ -115,7 +115,7 @@ def prototype_loss(normal: Tensor, perturbed: Tensor, margin: float) -> Tensor:
 def spherical_means(rows: Tensor, count: int, random: np.random.Generator) -> Tensor:
     """Spherical k-means directions of unit rows, (count, slice).
 
-    Starts from rows drawn far apart (k-means++ on cosine distance). With fewer distinct rows than prototypes some
+    Starts from distant rows (k-means++ on cosine distance). With fewer distinct rows than prototypes some
     directions coincide, which is harmless: the energy takes a maximum.
     """
     chosen = [int(random.integers(len(rows)))]

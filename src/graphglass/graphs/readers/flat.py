@@ -183,7 +183,7 @@ class FlatGraphs:
             for name, exact, rounded in zip(names, given.T, values.T, strict=True):
                 if _rounding_shows(exact, rounded):
                     options.log.note(
-                        f"node attribute {name!r} is stored with seven digits, too few to tell its values apart; "
+                        f"node attribute {name!r} is stored with seven digits, too few to distinguish its values; "
                         "subtract a constant, such as the smallest value, from all of them"
                     )
         elif COUNT in names:

@@ -36,7 +36,7 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
 
 
 def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Batches taken apart; positions count graphs."""
+    """Batches split into graphs; positions count graphs."""
     position = 0
     for place, item in graphs:
         position = max(position, place)

@@ -168,7 +168,7 @@ class RecordSet:
             self.options.log.note(f"edge attribute {name!r} occurs in few records and was not used")
         if found:
             self.options.log.add(
-                record.position, record.id, f"{found}; make them alike or read with {setting('fill', 0.0)}"
+                record.position, record.id, f"{found}; make them equal or read with {setting('fill', 0.0)}"
             )
         return not found
 

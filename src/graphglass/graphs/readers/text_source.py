@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 def _pieces(path: Path, limits: Limits) -> Iterator[Callable[[], bytes]]:
     """A function that reads the next piece of a file, unpacked if gzipped, and checks the total.
 
-    A piece holds at most a mebibyte, so that memory follows what is read and not what the limits allow.
+    A piece holds at most a mebibyte, so memory follows what is read and not what the limits allow.
     """
     packed, total = path.stat().st_size, 0
     zipped = path.suffix == ".gz"
@@ -87,7 +87,7 @@ def header_line(path: Path, limits: Limits) -> str:
 
 
 def _refuse_utf16(start: bytes, name: str) -> None:
-    """Text in UTF-16 begins with a mark, or has a zero beside each of its first letters."""
+    """Text in UTF-16 begins with a mark, or has a zero next to each of its first letters."""
     marked = start.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     if marked or b"\0\0" in (start[:4:2], start[1:4:2]):
         raise FormatError(
