@@ -1,13 +1,10 @@
-"""What scikit-learn users and notebooks expect: methods, cross-validation, tables and pictures."""
+"""What scikit-learn users and notebooks expect: methods, cross-validation, tables."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from graphglass import GLASS
-
-mpl.use("Agg")
 
 
 def test_methods_have_their_usual_meaning(fitted, queries):
@@ -61,17 +58,6 @@ def test_notebooks_show_detectors_and_explanations(fitted, queries):
     told = fitted.explain(queries[0], nodes=False)
     assert told.id in told._repr_html_()
     assert f"p-value {told.p_value:.4f}" in told._repr_html_()
-
-
-def test_pictures_show_every_graph(fitted, queries):
-    axes = fitted.plot_map(queries)
-    points = sum(len(collection.get_offsets()) for collection in axes.collections)
-    assert points == len(fitted.references_) + len(queries)
-    bars = fitted.plot_scores(queries).patches
-    assert sum(bar.get_height() for bar in bars) == pytest.approx(2)
-    told = fitted.explain(queries[-1], nodes=False)
-    widths = [bar.get_width() for bar in told.plot().patches]
-    assert sorted(widths) == pytest.approx(sorted(share for share in told.shares.values() if share >= 0.5))
 
 
 def test_a_saved_model_has_a_card_with_equal_bytes(normals, tmp_path):

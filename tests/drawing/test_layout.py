@@ -5,11 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import shortest_path
 
-from graphglass.drawing.layout import breadth_first, layout_graph
-from graphglass.drawing.untangle import clearance, crossings, untangled
+from graphglass.drawing.layout import breadth_first, crossings, layout_graph
 from graphglass.errors import GraphError
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -38,7 +35,7 @@ def test_neighbours_stand_closer_than_strangers_and_the_long_side_lies_flat():
     assert np.ptp(places[:, 0]) > 5 * np.ptp(places[:, 1])
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(st.integers(2, 60), st.randoms(use_true_random=False))
 def test_a_tree_has_no_crossing(size, random):
     parents = [random.randrange(max(0, node - 4), node) for node in range(1, size)]
@@ -54,7 +51,7 @@ def test_a_grid_has_no_crossing():
     assert crossings(layout_graph(grid), edges_of(grid)) == 0
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(st.integers(4, 20), st.randoms(use_true_random=False))
 def test_a_small_planar_graph_has_no_crossing(size, random):
     # Triangles glued to an edge of those before, and every third node put into a triangle: stacked and planar.
@@ -75,19 +72,6 @@ def test_a_planar_graph_without_networkx_is_drawn_with_few_crossings(monkeypatch
     assert crossings(layout_graph(graph), edges_of(graph)) == 0
     monkeypatch.setitem(sys.modules, "networkx", None)
     assert crossings(layout_graph(graph), edges_of(graph)) < 60
-
-
-def test_untangling_adds_no_crossing_and_leaves_room():
-    random = np.random.default_rng(1)
-    edges = np.unique(np.sort(random.integers(0, 14, (24, 2)), axis=1), axis=0)
-    edges = np.concatenate([edges[edges[:, 0] != edges[:, 1]], [(i, i + 1) for i in range(13)]])
-    edges = np.unique(edges, axis=0).astype(np.int64)
-    links = coo_array((np.ones(len(edges)), edges.T), shape=(14, 14))
-    distance = shortest_path(links, directed=False, unweighted=True)
-    before = random.normal(size=(14, 2))
-    after = untangled(before, distance, edges)
-    assert crossings(after, edges) < crossings(before, edges)
-    assert clearance(after, edges) > clearance(before, edges)
 
 
 def test_crossings_are_counted():

@@ -92,15 +92,6 @@ def test_networkx_igraph_and_graphml(tmp_path: Path) -> None:
     assert columns(read_graphs(other, keep="host")) == {"host": ["b"]}
 
 
-def test_gexf_keeps_what_describes_the_document(tmp_path: Path) -> None:
-    networkx.write_gexf(networkx.path_graph(3), tmp_path / "a.gexf")
-    path = tmp_path / "a.gexf"
-    path.write_text(path.read_text().replace("</creator>", "</creator><description>a path</description>"))
-    assert columns(read_graphs(path, keep="description")) == {"description": ["a path"]}
-    assert set(read_graphs(path, keep="all").columns) >= {"creator", "description", "lastmodifieddate"}
-    assert read_graphs(path).columns == {}
-
-
 def test_pyg_keeps_fields_of_the_whole_graph() -> None:
     torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
     edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])

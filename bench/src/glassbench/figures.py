@@ -13,7 +13,7 @@ from glassbench.private_tables import MAIN
 from glassbench.records import Record, Results, result_folders
 from glassbench.table_model import Entry, Table, Value
 from glassbench.tables import METRIC_TITLES, SHORT, folder_tables, grouped, variant_entry
-from graphglass.errors import BenchError, MissingExtraError
+from graphglass.errors import BenchError
 
 # Colour-blind safe (Okabe and Ito), the first for the method the eye should find.
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#000000")
@@ -22,10 +22,8 @@ _BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 def draw(root: str | Path, output: str | Path | None = None, metric: str = "auroc") -> list[Path]:
     """One figure per results folder at or below `root`; returns the files written, beside the records by default."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingExtraError("Drawing figures", "plots") from error
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import Explanation
 from graphglass.detector.known_queries import left_out_scores
-from graphglass.detector.plots import plot_map, plot_scores
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.score_table import ScoreTable, html_table
 from graphglass.errors import InputError, ParameterError
@@ -103,16 +102,6 @@ class EstimatorMethods:
     def explain_all(self, graphs: Any, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
         """One :meth:`explain` per graph, in their order."""
         return [self.explain(graph, neighbours=neighbours, nodes=nodes) for graph in graph_set(graphs)]
-
-    def plot_scores(self, graphs: Any, *, alpha: float = 0.05, ax: Any = None) -> Any:
-        """Histogram of the references' and the graphs' scores; needs ``graphglass[plots]`` and returns the axes."""
-        self._fitted("references_")
-        return plot_scores(self, graphs, alpha=alpha, ax=ax)  # type: ignore[arg-type]
-
-    def plot_map(self, graphs: Any, *, alpha: float = 0.05, ax: Any = None) -> Any:
-        """References and graphs on a plane; needs ``graphglass[plots]`` and returns the axes."""
-        self._fitted("references_")
-        return plot_map(self, graphs, alpha=alpha, ax=ax)  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "scorer_"):

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.edge_reasons import edge_deviations
-from graphglass.detector.plots import plot_explanation
 from graphglass.detector.reasons import FieldDeviation, by_strength, field_deviations, reasons
 from graphglass.detector.score_table import html_table
 from graphglass.detector.scorer import ReferenceScorer
@@ -87,10 +86,6 @@ class Explanation:
     def edges(self) -> tuple[tuple[int, int], ...]:
         """Source and target of the edges that the reasons name, the strongest first."""
         return tuple(field.edge for field in self.fields if field.edge is not None)
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Bars of the families' shares of the score; needs ``graphglass[plots]`` and returns the axes."""
-        return plot_explanation(self, ax=ax)
 
     def _repr_html_(self) -> str:
         reasons = "".join(f"<li>{escape(text)}</li>" for text in self.reasons)

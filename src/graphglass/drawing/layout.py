@@ -1,4 +1,4 @@
-"""Where to draw the nodes of one graph: few crossings, and none in a tree or a small planar graph."""
+"""Where to draw the nodes of one graph: drawn distances follow path lengths."""
 
 from __future__ import annotations
 
@@ -7,24 +7,21 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from graphglass.drawing.untangle import clearance, crossings, untangled
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 
 _ROUNDS = 120
-# Past this many edges every pair of edges is too much to compare, and a drawing without crossings is unlikely.
-_MOST_COMPARED = 600
-_TRIES = 6  # random starts, of graphs that are drawn fast
-_SMALL = 20  # nodes: a planar graph of so few is always drawn without crossings
+_SMALL = 30  # nodes: in a larger planar graph of nested faces a few crossings are easier to read than thin triangles
+_SMALL_TREE = 100
 _Places = NDArray[np.float64]
+_Edges = NDArray[np.int64]
 
 
 def layout_graph(graph: GraphSet) -> _Places:
     """Positions in the unit square, (nodes, 2); the longer side has length 1.
 
-    Every component is laid out by stress majorisation, so drawn distances are close to path lengths. Where this
-    leaves crossings, it starts again from other places, and single nodes move to where they cause fewer. A tree starts
-    from a radial drawing and never gets a crossing, nor does a small planar graph. Deterministic.
+    Every component is laid out by stress majorisation: drawn distances are close to path lengths. A small planar graph
+    or tree in which this leaves crossings is drawn without, if NetworkX is installed. Deterministic.
     """
     if len(graph) != 1:
         raise GraphError(f"One graph is laid out at a time, found {len(graph)}.")
@@ -67,32 +64,42 @@ def _component_places(adjacency: csr_array) -> _Places:
     rows, columns = adjacency.nonzero()
     edges = np.stack([rows, columns], axis=1)[rows < columns].astype(np.int64)
     places = _stressed(_classical_scaling(distance), distance)
-    if len(edges) > _MOST_COMPARED or not crossings(places, edges):
+    if nodes > (_SMALL_TREE if len(edges) == nodes - 1 else _SMALL) or not crossings(places, edges):
         return places
-    radial = _tree_places(distance, edges)
-    if len(edges) == nodes - 1:
-        return untangled(radial, distance, edges)
-    if len(edges) > 3 * nodes - 6:  # no planar graph has so many, and fewer crossings would cost the shape
+    start = _planar_places(nodes, edges)
+    if start is None:
         return places
-    random = np.random.default_rng(0)
-    tries = [radial, *random.normal(scale=distance.mean(), size=(_TRIES if nodes <= 60 else 0, nodes, 2))]
-    starts = sorted([places, *(_stressed(start, distance) for start in tries)], key=lambda p: crossings(p, edges))
-    tangled = crossings(places, edges)
-    for start in starts[:2]:
-        moved = untangled(start, distance, edges)
-        left, lengths = crossings(moved, edges), _lengths(moved, edges)
-        if left < tangled and lengths.max() < 3 * np.median(lengths):
-            places, tangled = moved, left
-        if not tangled:
-            return places
-    planar = _planar_places(distance, edges, tangled)
-    return places if planar is None else planar
+    start *= np.sqrt((distance**2).mean() / 2) / start.std(axis=0).max()
+    for _ in range(_ROUNDS):
+        step = _stress_step(start, distance) - start
+        shares = (share for share in (1.0, 0.3, 0.1, 0.03) if not crossings(start + share * step, edges))
+        share = next(shares, 0.0)
+        if not share:
+            break
+        start = start + share * step
+    return start
 
 
-def _planar_places(distance: _Places, edges: NDArray[np.int64], tangled: int) -> _Places | None:
-    """A drawing without crossings that is easier to read than one with ``tangled`` of them.
+def crossings(places: _Places, edges: _Edges) -> int:
+    """Pairs of edges that cross or overlap, where they share no node."""
+    one, two = np.triu_indices(len(edges), 1)
+    ends = np.concatenate([edges[one], edges[two]], axis=1)  # a, b, c, d of the edges ab and cd
+    ends = ends[(ends[:, :2, None] != ends[:, None, 2:]).all(axis=(1, 2))]
+    a, b, c, d = places[ends].transpose(1, 0, 2)
 
-    None if there is none, or if NetworkX, which finds it, is not installed.
+    def side(p: _Places, q: _Places, r: _Places) -> _Places:
+        turn = (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
+        return np.asarray(np.sign(np.where(np.abs(turn) < 1e-9, 0, turn)))
+
+    boxes = (np.maximum(a, b) >= np.minimum(c, d)) & (np.maximum(c, d) >= np.minimum(a, b))
+    crossed = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
+    return int((boxes.all(axis=1) & crossed).sum())
+
+
+def _planar_places(nodes: int, edges: _Edges) -> _Places | None:
+    """Tutte's drawing: the largest face outside, every other node in the middle of its neighbours.
+
+    None if the graph is not planar, or if NetworkX, which finds the faces, is not installed.
     """
     try:
         from networkx import Graph, check_planarity, combinatorial_embedding_to_pos
@@ -102,28 +109,18 @@ def _planar_places(distance: _Places, edges: NDArray[np.int64], tangled: int) ->
     planar, embedding = check_planarity(Graph(edges.tolist()))
     if not planar:
         return None
-    # Tutte's drawing: the largest face outside, every other node in the middle of its neighbours.
     triangles, outside = triangulate_embedding(embedding, fully_triangulate=False)
-    joined = np.zeros((len(distance), len(distance)))
+    joined = np.zeros((nodes, nodes))
     joined[tuple(zip(*triangles.edges, strict=True))] = 1
     angles = np.linspace(0, 2 * np.pi, len(outside), endpoint=False)
-    start, inside = np.zeros((len(distance), 2)), np.setdiff1d(np.arange(len(distance)), outside)
-    start[outside] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    places, inside = np.zeros((nodes, 2)), np.setdiff1d(np.arange(nodes), outside)
+    places[outside] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     pulls = np.diag(joined.sum(axis=1)) - joined
-    start[inside] = np.linalg.solve(pulls[np.ix_(inside, inside)], (joined @ start)[inside])
-    if crossings(start, edges):  # nodes without their own triangle can fall together
+    places[inside] = np.linalg.solve(pulls[np.ix_(inside, inside)], (joined @ places)[inside])
+    if crossings(places, edges):  # nodes without their own triangle can fall together
         found = combinatorial_embedding_to_pos(embedding)
-        start = np.array([found[node] for node in range(len(distance))], dtype=np.float64)
-    start *= np.sqrt((distance**2).mean() / 2) / start.std(axis=0).max()
-    places = untangled(start, distance, edges)
-    usual = float(np.median(_lengths(places, edges)))
-    # A large planar graph of many nested faces has long thin triangles: a few crossings are easier to read.
-    even = _lengths(places, edges).max() < 4 * usual and clearance(places, edges) > 0.12 * usual
-    return places if even or len(places) <= _SMALL or 2 * tangled > len(edges) else None
-
-
-def _lengths(places: _Places, edges: NDArray[np.int64]) -> _Places:
-    return np.asarray(np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1))
+        places = np.array([found[node] for node in range(nodes)], dtype=np.float64)
+    return places
 
 
 def _classical_scaling(distance: _Places) -> _Places:
@@ -152,37 +149,12 @@ def _stressed(places: _Places, distance: _Places) -> _Places:
     return places
 
 
-def _tree_places(distance: _Places, edges: NDArray[np.int64]) -> _Places:
-    """A breadth-first tree around the centre: every branch has its own sector, as wide as it has leaves."""
-    nodes = len(distance)
-    depth = distance[int(np.argmin(distance.max(axis=1)))].astype(np.int64)
-    children: list[list[int]] = [[] for _ in range(nodes)]
-    reached = depth == 0
-    for one, two in edges[np.argsort(depth[edges].min(axis=1), kind="stable")]:
-        parent, child = (one, two) if depth[one] < depth[two] else (two, one)
-        if not reached[child] and depth[parent] < depth[child]:
-            reached[child] = True
-            children[parent].append(int(child))
-    leaves = np.ones(nodes)
-    for node in np.argsort(-depth, kind="stable"):
-        if children[node]:
-            leaves[node] = leaves[children[node]].sum()
-    angle, start = np.zeros(nodes), np.zeros(nodes)
-    for node in np.argsort(depth, kind="stable"):
-        begin = start[node]
-        for child in sorted(children[node], key=lambda item: -leaves[item]):
-            start[child] = begin
-            begin += leaves[child]
-            angle[child] = (start[child] + leaves[child] / 2) * 2 * np.pi / leaves.max()
-    return np.asarray(depth[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1))
-
-
 def _wide(places: _Places) -> _Places:
-    """Turned so the long side lies horizontally, from the corner at 0."""
+    """Turned so that the long side lies horizontally, from the corner at 0."""
     centred = places - places.mean(axis=0)
     if len(places) > 1:
         centred = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
-        # Directions of a decomposition have no sign: node 0 comes out on the left and on top.
+        # Directions of a decomposition have no sign of their own: node 0 comes out on the left and on top.
         centred *= np.where(centred[0] > 1e-9, -1, 1)
     return np.asarray(centred - centred.min(axis=0))
 

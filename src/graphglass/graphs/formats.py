@@ -35,9 +35,9 @@ FORMATS = {
         "Parquet table of graphs, edges or molecules", (".parquet", ".pq"), "table_files.read_parquet", unit="row"
     ),
     "dataframe": Format("pandas, Polars or Arrow table", object_reader="table_files.read_frames"),
-    "graphml": Format("GraphML file, or a folder of them", (".graphml",), "graphml.read_graphml"),
-    "gexf": Format("GEXF file, or a folder of them", (".gexf",), "gexf.read_gexf"),
-    "gml": Format("GML file, or a folder of them", (".gml",), "gml.read_gml"),
+    "graphml": Format("GraphML file, or a folder of them", (".graphml",), "documents.read_graphml", unit="graph"),
+    "gexf": Format("GEXF file, or a folder of them", (".gexf",), "documents.read_gexf", unit="graph"),
+    "gml": Format("GML file, or a folder of them", (".gml",), "documents.read_gml", unit="graph"),
     "rdkit": Format("RDKit molecules", object_reader="smiles.read_mols"),
     "networkx": Format("NetworkX graphs", object_reader="networkx.read_networkx"),
     "pyg": Format("PyG Data and datasets", object_reader="pyg.read_pyg"),
