@@ -309,7 +309,7 @@ def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
     for channel in scorer.channels:
         values, rows = np.empty(len(some)), channel.encode(references[some])
         for first in range(0, len(some), 50):
-            block = channel.compare(rows[first : first + 50], channel.references) / channel.units
+            block = channel.compare(rows[first : first + 50], channel.references) / channel.reference_scales
             block[np.arange(len(block)), places[first : first + 50]] = np.inf
             values[first : first + 50] = smallest_mean(block, channel.k)
         left_out[channel.name] = values

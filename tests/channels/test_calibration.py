@@ -1,5 +1,8 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 
 from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
 from graphglass.errors import ParameterError
@@ -27,3 +30,11 @@ def test_benjamini_hochberg_by_hand():
 def test_bad_level():
     with pytest.raises(ParameterError, match="'alpha' parameter"):
         benjamini_hochberg(np.array([0.5]), 1.5)
+
+
+@given(st.lists(st.integers(1, 40), max_size=60), st.sampled_from([0.01, 0.05, 0.1, 0.5]))
+@settings(max_examples=50, deadline=None)
+def test_benjamini_hochberg_selects_what_scipy_selects(numerators, alpha):
+    p = np.array(numerators) / 40
+    adjusted = false_discovery_control(p) if len(p) else p
+    assert benjamini_hochberg(p, alpha).tolist() == (adjusted <= alpha * (1 + 1e-12)).tolist()

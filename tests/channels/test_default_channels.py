@@ -137,7 +137,7 @@ def test_leave_one_out_is_the_distance_to_the_others(name, references):
     item, rest = channel(name), channel(name)
     item.fit(references)
     rest.fit(references[np.arange(1, len(references))])
-    rest.units = item.units[1:]
+    rest.reference_scales = item.reference_scales[1:]
     assert distances(rest, references[[0]]) == pytest.approx(item.left_out[:1])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphglass.channels.nearest_references import left_out_means, local_units, nearest_means, neighbourhood
+from graphglass.channels.nearest_references import left_out_means, local_scales, nearest_means, neighbourhood
 
 
 def test_units_divide_distances():
@@ -20,9 +20,9 @@ def test_the_mean_is_over_the_k_smallest():
 
 
 def test_local_units_are_one_at_the_median_and_bounded_below():
-    units = local_units(np.array([0.0, 1.0, 4.0]), 0.5)
+    units = local_scales(np.array([0.0, 1.0, 4.0]), 0.5)
     assert units == pytest.approx([0.1**0.5, 1.0, 2.0])
-    assert local_units(np.array([0.0, 0.0, 1.0]), 0.5).tolist() == [1, 1, 1]
+    assert local_scales(np.array([0.0, 0.0, 1.0]), 0.5).tolist() == [1, 1, 1]
 
 
 def test_the_neighbourhood_grows_with_the_square_root():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import graphglass
 from graphglass import load_dataset, sketch
 from graphglass.channels.patterns.initial_labels import LabelStart, ShapeStart
-from graphglass.channels.patterns.pattern_channel import neighbourhood_keys
+from graphglass.channels.patterns.wl import neighbourhood_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.sketch import BLOCKS, SHARES, block_columns, sketch_digest
 from graphglass.errors import ParameterError

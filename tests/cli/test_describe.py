@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from graphglass.cli.app import app
 from graphglass.errors import InputError
-from graphglass.structure import AGGREGATE_NAMES, SKETCH_NAMES
+from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_neighbours_equal_brute_force_over_pairs(fitted, queries):
     for channel in scorer.channels:
         rows = channel.encode(query)
         pairs[channel.name] = np.array([
-            channel.compare(rows, channel.references[place : place + 1])[0, 0] / channel.units[place]
+            channel.compare(rows, channel.references[place : place + 1])[0, 0] / channel.reference_scales[place]
             for place in range(len(fitted.references_))
         ])  # fmt: skip
     scores = scorer.fusion.scores(pairs) - scorer.fusion.scores({name: np.zeros(1) for name in pairs})

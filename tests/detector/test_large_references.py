@@ -67,7 +67,7 @@ def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many,
     assert large.references_.graphs.ids == tuple(many.ids[i] for i in kept)
     measured = exact._queries(queries)
     for mine, theirs in zip(large.scorer_.channels, exact.scorer_.channels, strict=True):
-        assert np.allclose(mine.units, theirs.units, rtol=1e-5)
+        assert np.allclose(mine.reference_scales, theirs.reference_scales, rtol=1e-5)
         found = mine.distances_among(mine.encode(measured), near)
         assert np.allclose(found, theirs.distances(theirs.encode(measured)), atol=1e-5)
         assert np.allclose(mine.left_out, theirs.left_out[kept], atol=1e-5)
@@ -77,7 +77,7 @@ def test_neighbours_are_those_of_brute_force_over_all_references(small, many, qu
     large = small.with_references(many)
     scorer, query = large.scorer_, large._queries(queries[3])
     told = large.explain(queries[3], neighbours=100, nodes=False).neighbours
-    rows = {c.name: c.compare(c.encode(query), c.references)[0] / c.units for c in scorer.channels}
+    rows = {c.name: c.compare(c.encode(query), c.references)[0] / c.reference_scales for c in scorer.channels}
     twin = scorer.fusion.scores({name: np.zeros(1) for name in rows})
     brute = np.maximum(scorer.fusion.scores(rows) - twin, 0)
     assert [item.distance for item in told] == pytest.approx(np.sort(brute), abs=1e-5)

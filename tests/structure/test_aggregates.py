@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from graphglass.structure import AGGREGATE_NAMES, profile
+from graphglass.structure.profile import AGGREGATE_NAMES, profile
 
 
 @settings(max_examples=50, deadline=None)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.structure import LTD_NAMES, profile
 from graphglass.structure.descriptors import _variance, neighbour_degrees
 from graphglass.structure.kernels.motifs import bit_motifs, count_motifs, ordered_motifs
+from graphglass.structure.profile import LTD_NAMES, profile
 
 
 @st.composite

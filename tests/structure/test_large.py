@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.structure.kernels.lanczos import estimated_eigenvalues
+from graphglass.structure.kernels.sparse_eigenvalues import estimated_eigenvalues
 from graphglass.structure.profile import profile
 
 NODES = 10**6

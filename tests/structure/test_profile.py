@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 
 import graphglass
 from graphglass.graphs import GraphSet, concatenate
-from graphglass.structure import AGGREGATE_NAMES, LTD_NAMES, SKETCH_NAMES, StructureProfile, profile
-from graphglass.structure.kernels.compiled import run, split
-from graphglass.structure.profile import measure
+from graphglass.structure.profile import (
+    AGGREGATE_NAMES,
+    LTD_NAMES,
+    SKETCH_NAMES,
+    StructureProfile,
+    measure,
+    profile,
+    run,
+    split,
+)
 
 LARGE = ["tree 1200", "grid 600", "random 900", "parts", "caveman", "regular", "large cycle"]
 

@@ -7,7 +7,7 @@ import sys
 SCRIPT = """
 import hashlib, networkx as nx
 from graphglass import read_graphs
-from graphglass.structure import profile
+from graphglass.structure.profile import profile
 graphs = [nx.gnp_random_graph(n, 0.2, seed=n) for n in range(5, 60, 6)]  # the dense solver
 graphs.append(nx.gnp_random_graph(600, 0.01, seed=1))  # the iteration
 measured = profile(read_graphs(graphs))

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from graphglass.channels.nearest_references import (
     CandidateSearch,
     left_out_means,
-    local_units,
+    local_scales,
     nearest_means,
     neighbourhood,
+    shrunk_scaling,
     smallest_mean,
-    used_locality,
 )
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 
@@ -35,25 +35,25 @@ class Channel(ABC):
     ----------
     name : str
         ``family`` or ``family:member``.
-    spread : float
+    k_divisor : float
         Sets k, see :func:`~graphglass.channels.nearest_references.neighbourhood`.
-    locality : float
+    local_scaling : float
         Power of the references' local scale that distances are divided by, see
-        :func:`~graphglass.channels.nearest_references.local_units`.
+        :func:`~graphglass.channels.nearest_references.local_scales`.
 
     Attributes
     ----------
     references : rows of the references, None before `fit` and where the references lack what the channel reads
     left_out : float64 (references,)
         Distance of every reference to the others (eq:loo_score); of very many, of a fixed sample.
-    units : float64 (references,)
+    reference_scales : float64 (references,)
         What distances to each reference are divided by.
     """
 
-    def __init__(self, name: str, *, spread: float, locality: float) -> None:
-        self.name, self.spread, self.locality = name, spread, locality
+    def __init__(self, name: str, *, k_divisor: float, local_scaling: float) -> None:
+        self.name, self.k_divisor, self.local_scaling = name, k_divisor, local_scaling
         self.references: Rows = None
-        self.left_out, self.units = np.zeros(0), np.ones(0)
+        self.left_out, self.reference_scales = np.zeros(0), np.ones(0)
 
     @abstractmethod
     def learn(self, references: ProfiledGraphs) -> Rows | None:
@@ -100,34 +100,36 @@ class Channel(ABC):
     @property
     def k(self) -> int:
         """Neighbours averaged."""
-        return neighbourhood(len(self.units), self.spread)
+        return neighbourhood(len(self.reference_scales), self.k_divisor)
 
     def fit(self, references: ProfiledGraphs) -> None:
         """Remember the references and how far they lie from each other."""
         self.references = self.learn(references)
-        self.units = np.ones(len(references))
+        self.reference_scales = np.ones(len(references))
         self.left_out = np.zeros(len(references))
         if self.references is not None:
-            self.left_out, self.units = left_out_means(self.compare, self.references, self.k, self.locality)
+            self.left_out, self.reference_scales = left_out_means(
+                self.compare, self.references, self.k, self.local_scaling
+            )
 
     def fit_among(self, references: ProfiledGraphs, search: CandidateSearch) -> None:
         """As :meth:`fit` for very many references, each compared with its candidates alone.
 
-        All references give the rows, their units and local scales; those of a fixed sample get a leave-one-out
+        All references give the rows and their local scales; those of a fixed sample get a leave-one-out
         distance.
         """
         rows = self.references = self.learn(references)
-        self.units, self.left_out = np.ones(len(references)), np.zeros(len(search.calibrated))
+        self.reference_scales, self.left_out = np.ones(len(references)), np.zeros(len(search.calibrated))
         if rows is None:
             return
-        if self.locality:
+        if self.local_scaling:
             plain = np.empty(len(references))
             for first in range(0, len(references), ROWS):
                 around = search.around[first : first + ROWS].astype(np.int64)
                 plain[first : first + ROWS] = smallest_mean(
                     self.compare_each(rows[first : first + ROWS], rows, around), self.k
                 )
-            self.units = local_units(plain, used_locality(self.locality, len(references)))
+            self.reference_scales = local_scales(plain, shrunk_scaling(self.local_scaling, len(references)))
         self.left_out = self.distances_among(self.encode(references[search.calibrated]), search.left_out)
 
     def distances_among(self, rows: Rows, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -136,7 +138,7 @@ class Channel(ABC):
         for first in range(0, len(rows), ROWS):
             places = candidates[first : first + ROWS]
             block = self.compare_each(rows[first : first + ROWS], self.references, places)
-            means[first : first + ROWS] = smallest_mean(block / self.units[places], self.k)
+            means[first : first + ROWS] = smallest_mean(block / self.reference_scales[places], self.k)
         return means
 
     def distances(
@@ -153,15 +155,15 @@ class Channel(ABC):
                 also(first, block)
             return block
 
-        return nearest_means(metric, len(rows), self.k, self.units)
+        return nearest_means(metric, len(rows), self.k, self.reference_scales)
 
     def saved(self) -> State:
         """Everything `fit` learned; a channel without data saves nothing."""
-        return {"left_out": self.left_out, "units": self.units, **self.state()} if self.has_data else {}
+        return {"left_out": self.left_out, "units": self.reference_scales, **self.state()} if self.has_data else {}
 
     def load(self, saved: State, references: ProfiledGraphs) -> None:
         """The inverse of :meth:`saved`."""
-        self.left_out, self.units = np.zeros(len(references)), np.ones(len(references))
+        self.left_out, self.reference_scales = np.zeros(len(references)), np.ones(len(references))
         if saved:
-            self.left_out, self.units = saved["left_out"], saved["units"]
+            self.left_out, self.reference_scales = saved["left_out"], saved["units"]
             self.restore(saved)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphglass.channels.channel import Channel
-from graphglass.channels.patterns.environment_channel import EnvironmentChannel
+from graphglass.channels.patterns.count_channel import EnvironmentChannel
 from graphglass.channels.patterns.initial_labels import (
     ContrastStart,
     DirectionStart,
@@ -14,14 +14,13 @@ from graphglass.channels.patterns.initial_labels import (
     LengthStart,
     ShapeStart,
 )
-from graphglass.channels.patterns.pattern_channel import PatternChannel
+from graphglass.channels.patterns.wl import PatternChannel
 from graphglass.channels.tables.attribute_values import AttributeMap
 from graphglass.channels.tables.composition import CompositionMap
 from graphglass.channels.tables.edge_kinds import EdgeKindMap
 from graphglass.channels.tables.edge_values import EdgeValueMap
-from graphglass.channels.tables.feature_maps import SizeMap, StructureMap
+from graphglass.channels.tables.feature_maps import DescriptorMap, SizeMap, StructureMap
 from graphglass.channels.tables.geometry import GeometryMap
-from graphglass.channels.tables.molecule_descriptors import DescriptorMap
 from graphglass.channels.tables.surroundings import RandomLayersMap
 from graphglass.channels.tables.table_channel import TableChannel
 
@@ -55,14 +54,14 @@ def default_channels() -> list[Channel]:
         PatternChannel("patterns:count", EdgeValueStart(4, None)),
         *(PatternChannel(f"patterns:edge_value_{place}", EdgeValueStart(4, place)) for place in range(EDGE_VALUES)),
         TableChannel("composition", CompositionMap(), standardised=True),
-        TableChannel("size", SizeMap(), spread=2.0, locality=0.0),
+        TableChannel("size", SizeMap(), k_divisor=2.0, local_scaling=0.0),
         TableChannel("structure", StructureMap()),
         TableChannel("surroundings", RandomLayersMap(), whitened=True),
         TableChannel("geometry", GeometryMap(), whitened=True),
         TableChannel("attributes", AttributeMap(), standardised=True),
         # A Tanimoto similarity or a logP means the same wherever the molecule lies: plain distances.
-        EnvironmentChannel("chemistry:environments", locality=0.0),
-        TableChannel("chemistry:descriptors", DescriptorMap(), locality=0.0),
+        EnvironmentChannel("chemistry:environments", local_scaling=0.0),
+        TableChannel("chemistry:descriptors", DescriptorMap(), local_scaling=0.0),
         TableChannel("edges:values", EdgeValueMap(), standardised=True),
         TableChannel("edges:kinds", EdgeKindMap(), standardised=True),
     ]

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from graphglass.errors import ParameterError
 
@@ -23,6 +22,8 @@ def standard_frequencies(seed: int, channel: str, dimension: int, count: int) ->
     They are a function of the arguments alone, drawn from a counter-based stream whose bits are stable across NumPy
     releases. The channel enters the seed, so that no two channels share frequencies.
     """
+    from scipy.special import ndtri
+
     if dimension < 1 or count < 1:
         raise ParameterError("standard_frequencies", "dimension and count", "positive", (dimension, count))
     key = hashlib.sha256(f"graphglass/fourier/1|{seed}|{channel}|{dimension}".encode()).digest()

@@ -1,4 +1,4 @@
-"""From a metric to a channel's distance: mean over the k nearest references, in units of their local scale."""
+"""From a metric to a channel's distance: mean over the k nearest references, relative to their local scale."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from graphglass.kernel import kernel
 
 BLOCK = 64  # queries per block of the distance matrix: one that stays near the processor's cache
 TILE = 512  # references compared with each other at a time
 KEPT = 4096  # references whose distances to each other stay in memory for the second pass
-HALF_LOCAL = 64  # references at which half of the locality asked for is used
+HALF_SCALING = 64  # references at which half of the local scaling asked for is used
 
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
 
@@ -38,42 +39,42 @@ class CandidateSearch:
     left_out: NDArray[np.int64]
 
 
-def neighbourhood(references: int, spread: float) -> int:
-    """How many nearest references to average: sqrt(references) / spread, at least one.
+def neighbourhood(references: int, k_divisor: float) -> int:
+    """How many nearest references to average: sqrt(references) / k_divisor, at least one.
 
     The k of a nearest-neighbour density grows with the number of points. A handful of references leaves only the
     nearest one local; among thousands a single neighbour is noise.
     """
-    return max(1, round(references**0.5 / spread))
+    return max(1, round(references**0.5 / k_divisor))
 
 
-def nearest_means(metric: Metric, count: int, k: int, units: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest_means(metric: Metric, count: int, k: int, scales: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean distance of ``count`` queries to their k nearest references, (count,).
 
-    ``units[r]`` divides every distance to reference ``r``, so that a reference in a sparse region is as close to its
+    ``scales[r]`` divides every distance to reference ``r``, so that a reference in a sparse region is as close to its
     surroundings as one in a dense region. With fewer than k references all of them count.
     """
-    k = min(k, len(units))
+    k = min(k, len(scales))
     means = np.empty(count)
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        means[first:last] = smallest_mean(metric(first, last) / units, k)
+        means[first:last] = smallest_mean(metric(first, last) / scales, k)
     return means
 
 
 def left_out_means(
-    compare: Callable[[Any, Any], NDArray[np.float64]], rows: Any, k: int, locality: float
+    compare: Callable[[Any, Any], NDArray[np.float64]], rows: Any, k: int, local_scaling: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same mean for every reference against the others (eq:loo_score), and the units they are measured in.
+    """The same mean for every reference against the others (eq:loo_score), and the local scales that divide them.
 
-    The units are the references' own local scales to the power ``locality``, less of it the fewer references there
+    A scale is the distance around its reference to the power ``local_scaling``, less of it the fewer references there
     are: the distance to one neighbour among eight is a poor estimate of a region. A single reference has no others: 0.
     ``compare`` is symmetric, so each pair of references is compared once.
     """
     count = len(rows)
-    units = np.ones(count)
+    scales = np.ones(count)
     if count < 2:
-        return np.zeros(count), units
+        return np.zeros(count), scales
     k = min(k, count - 1)
     parts = [slice(first, min(first + TILE, count)) for first in range(0, count, TILE)]
     tiles = [rows[part] for part in parts]
@@ -85,24 +86,24 @@ def left_out_means(
             block = kept[i, j] if (i, j) in kept else compare(tiles[i], tiles[j])
             if count <= KEPT:
                 kept[i, j] = block
-            others = block / units[parts[j]]
+            others = block / scales[parts[j]]
             if i == j:
                 np.fill_diagonal(others, np.inf)
             else:
-                _insert_smallest(best[parts[j]], np.ascontiguousarray((block / units[parts[i], None]).T))
+                _insert_smallest(best[parts[j]], np.ascontiguousarray((block / scales[parts[i], None]).T))
             _insert_smallest(best[parts[i]], others)
         return best.mean(axis=1)
 
     plain = means()
-    if locality == 0:
-        return plain, units
-    units = local_units(plain, used_locality(locality, count))
-    return means(), units
+    if local_scaling == 0:
+        return plain, scales
+    scales = local_scales(plain, shrunk_scaling(local_scaling, count))
+    return means(), scales
 
 
-def used_locality(locality: float, references: int) -> float:
-    """The locality asked for, less of it the fewer references there are."""
-    return locality * references / (references + HALF_LOCAL)
+def shrunk_scaling(local_scaling: float, references: int) -> float:
+    """The local scaling asked for, less of it the fewer references there are."""
+    return local_scaling * references / (references + HALF_SCALING)
 
 
 def smallest_mean(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
@@ -112,7 +113,7 @@ def smallest_mean(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     return best.mean(axis=1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert_smallest(best: NDArray[np.float64], block: NDArray[np.float64]) -> None:
     """Keep the smallest entries of every row, seen so far or in the block, in ascending order."""
     last = best.shape[1] - 1
@@ -126,7 +127,7 @@ def _insert_smallest(best: NDArray[np.float64], block: NDArray[np.float64]) -> N
                 best[row, place] = value
 
 
-def local_units(left_out: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+def local_scales(left_out: NDArray[np.float64], power: float) -> NDArray[np.float64]:
     """How far apart references lie around each reference, relative to the median, to the given power.
 
     Power 0 gives plain distances, 1 full local scaling, which overrates queries near tight clusters; one half is the

@@ -15,11 +15,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from graphglass.channels.fourier import standard_frequencies
 from graphglass.channels.patterns.initial_labels import LabelStart, ShapeStart, Start
-from graphglass.channels.patterns.pattern_channel import LEVELS, neighbourhood_keys
+from graphglass.channels.patterns.wl import LEVELS, neighbourhood_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.structure.kernels.compiled import kernel
+from graphglass.kernel import kernel
 from graphglass.structure.kernels.hashing import spread_bits
 from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile, profile
 

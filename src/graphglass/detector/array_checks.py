@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ArtifactError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.structure.kernels.compiled import kernel
+from graphglass.kernel import kernel
 from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES, SKETCH_NAMES
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.patterns.graph_hashes import graph_hashes
+from graphglass.channels.patterns.wl import graph_hashes
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import GraphError, InputError
 from graphglass.graphs.concatenation import concatenate, counted_names, with_edge_attributes

@@ -207,9 +207,9 @@ class ReferenceScorer:
     def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distances in units of a channel to some references; to all at once where that is how scores are made."""
         if self.large is None:
-            return (channel.compare(rows, channel.references) / channel.units)[:, places]
+            return (channel.compare(rows, channel.references) / channel.reference_scales)[:, places]
         each = np.broadcast_to(places, (len(rows), len(places)))
-        return channel.compare_each(rows, channel.references, each) / channel.units[places]
+        return channel.compare_each(rows, channel.references, each) / channel.reference_scales[places]
 
     def _distances(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         if len(queries) > TOGETHER:

@@ -21,7 +21,7 @@ class CodeChannel(Channel):
     """
 
     def __init__(self, name: str, k: int = 5) -> None:
-        super().__init__(name, spread=1.0, locality=0.0)
+        super().__init__(name, k_divisor=1.0, local_scaling=0.0)
         self._k = k
 
     @property
@@ -34,7 +34,7 @@ class CodeChannel(Channel):
 
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
-        self.units = np.ones(len(rows))
+        self.reference_scales = np.ones(len(rows))
         self.left_out = mean_distance(nearest(rows, rows, self.k, exclude_self=True)[0])
 
     def learn(self, references: ProfiledGraphs) -> NDArray[np.float32]:
@@ -59,7 +59,7 @@ class CodeChannel(Channel):
 
     def state(self) -> State:
         # Stored with the references; of very many, those are a part.
-        return {} if len(self.left_out) == len(self.units) else {"codes": self.references}
+        return {} if len(self.left_out) == len(self.reference_scales) else {"codes": self.references}
 
     def restore(self, state: State) -> None:
         pass
@@ -78,7 +78,7 @@ class DensityChannel(CodeChannel):
 
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
-        self.units = np.ones(len(rows))
+        self.reference_scales = np.ones(len(rows))
         self.left_out = kde_score(rows, rows, self.concentration, exclude_self=True)
 
     def distances(self, rows: NDArray[np.float32], also: object = None) -> NDArray[np.float64]:

@@ -6,11 +6,11 @@ from functools import cache
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.graphs.concatenation import counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.kernel import kernel
 
 Real = TypeVar("Real", np.float32, np.float64)
 
@@ -52,7 +52,7 @@ def _directions(width: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(basis * (width / WIDEST) ** 0.5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rows_times(table: NDArray[Real], matrix: NDArray[Real]) -> NDArray[Real]:
     """The product, every row by itself: a library product may round a row differently in another batch."""
     out = np.zeros((len(table), matrix.shape[1]), table.dtype)

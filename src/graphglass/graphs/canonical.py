@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
@@ -105,6 +104,8 @@ def canonical_graph_set(
         given = None if given is None else given[~loops]
         numbers = None if numbers is None else numbers[~loops]
     del loops
+    from scipy.sparse import csr_array  # not before the first call: a slow import
+
     listed = csr_array((np.ones(len(src), np.int32), (src, dst)), shape=(nodes, nodes))
     listed.sum_duplicates()  # the data now counts how often each ordered pair is listed
     if listed.nnz != len(src):

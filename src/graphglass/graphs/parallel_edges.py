@@ -14,14 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import COUNT
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 RULES = ("sum", "mean", "min", "max")
 _LARGEST = np.finfo(np.float64).max

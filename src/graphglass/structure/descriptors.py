@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.aggregates import aggregate
-from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
-from graphglass.structure.kernels.components import component_of
 from graphglass.structure.kernels.motifs import bit_work, count_motifs, estimate_motifs, wedge_work
+from graphglass.structure.kernels.spectrum import component_of
 
 LTD_NAMES = (
     "degree", "neighbour_degree_min", "neighbour_degree_mean", "neighbour_degree_max", "neighbour_degree_std",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.files.disk_arrays import roomy
+from graphglass.files.progress import progress_bar
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
+from graphglass.kernel import Counts, Floats, announce_compilation
 from graphglass.structure.aggregates import AGGREGATE_NAMES
 from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
-from graphglass.structure.kernels.compiled import announce_compilation, run
 from graphglass.structure.kernels.motifs import EXACT_WORK
 from graphglass.structure.kernels.rayleigh import probe_squares
 from graphglass.structure.kernels.spectrum import DENSE_CLASSES, SKETCH_NAMES, iterate_graphs, sketch_graphs
 
 __all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "join_profiles", "profile"]
 
+PORTIONS_PER_THREAD = 32
+CHEAP = 1e6  # steps that are not worth a second thread
 COUNTS = frozenset({"nodes", "edges", "components", "core_max"})
 
 
@@ -130,6 +134,40 @@ def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> Structur
     costs = sizes * np.minimum(sizes, DENSE_CLASSES) ** 2 + 50.0 * graphs.edge_counts
     run(measure_some, costs, progress=progress)
     return StructureProfile(nodes, descriptors, aggregates, sketch, estimated)
+
+
+def run(work: Callable[[Counts], None], costs: Floats, *, progress: bool = False) -> None:
+    """Call ``work`` on index arrays that together hold every graph once, several at a time.
+
+    ``work`` releases the interpreter lock; the most expensive portions go first, so that none is left over at the end.
+    Threads of the interpreter, unlike numba's, may be started from several callers at once. Their number is numba's
+    (``NUMBA_NUM_THREADS``).
+    """
+    from numba import config
+
+    threads = int(config.NUMBA_NUM_THREADS)
+    portions = split(costs, threads * PORTIONS_PER_THREAD)
+    with progress_bar("Measuring structure", len(costs), show=progress) as advance:
+        if threads == 1 or costs.sum() < CHEAP:
+            for portion in portions:
+                work(portion)
+                advance(len(portion))
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = {pool.submit(work, portion): len(portion) for portion in portions}
+            for job in as_completed(jobs):
+                job.result()
+                advance(jobs[job])
+
+
+def split(costs: Floats, portions: int) -> list[Counts]:
+    """Indices by falling cost, cut into at most about ``portions`` runs of similar total cost."""
+    if not len(costs):
+        return []
+    order = np.argsort(-costs, kind="stable").astype(np.int64)
+    share = costs.sum() / portions
+    reached = np.floor(np.cumsum(costs[order]) / max(share, 1e-300)).astype(np.int64)
+    return np.split(order, np.flatnonzero(np.diff(reached)) + 1)
 
 
 def join_profiles(parts: Sequence[StructureProfile]) -> StructureProfile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphglass.channels.patterns.environment_channel import EnvironmentChannel
+from graphglass.channels.patterns.count_channel import EnvironmentChannel
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.graphs.molecules import parse_smiles, rdkit_chemistry

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.channels.patterns.graph_hashes import graph_hashes
+from graphglass.channels.patterns.wl import graph_hashes
 from graphglass.graphs.canonical import canonical_graph_set
 
 

@@ -56,4 +56,4 @@ def test_a_label_that_no_reference_has_moves_the_row(make_graphs):
     restored.restore(composition.state())
     queries = measure_graphs(make_graphs(5, seed=2, labels=6))
     assert np.array_equal(restored.table(queries), composition.table(queries))
-    assert len(composition.room(composition.table(queries).shape[1])) == composition.table(queries).shape[1]
+    assert len(composition.min_scales(composition.table(queries).shape[1])) == composition.table(queries).shape[1]

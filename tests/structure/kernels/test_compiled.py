@@ -4,15 +4,13 @@ import importlib.util
 
 import pytest
 
-from graphglass.structure.kernels.compiled import announce_compilation
+from graphglass.kernel import announce_compilation
 
 
 @pytest.fixture
 def fresh_kernel(tmp_path):
     source = tmp_path / "fresh.py"
-    source.write_text(
-        "from graphglass.structure.kernels.compiled import kernel\n@kernel\ndef twice(x):\n    return 2 * x\n"
-    )
+    source.write_text("from graphglass.kernel import kernel\n@kernel\ndef twice(x):\n    return 2 * x\n")
     spec = importlib.util.spec_from_file_location("fresh", source)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

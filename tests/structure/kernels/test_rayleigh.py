@@ -4,7 +4,6 @@ import pytest
 from scipy.special import comb
 from scipy.stats import norm
 
-from graphglass.structure import profile
 from graphglass.structure.kernels.rayleigh import (
     DRAWN_NODES,
     NORMAL_QUANTILES,
@@ -14,6 +13,7 @@ from graphglass.structure.kernels.rayleigh import (
     moment_quantiles,
     probe_squares,
 )
+from graphglass.structure.profile import profile
 
 
 def by_drawing(values):

@@ -4,11 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.structure import profile
-from graphglass.structure.kernels.components import component_of
 from graphglass.structure.kernels.dense_eigenvalues import tridiagonal_eigenvalues
-from graphglass.structure.kernels.spectrum import DENSE_CLASSES, iterate_graphs, sketch_graphs, whole_spectrum
+from graphglass.structure.kernels.spectrum import (
+    DENSE_CLASSES,
+    component_of,
+    iterate_graphs,
+    sketch_graphs,
+    whole_spectrum,
+)
 from graphglass.structure.kernels.twins import quotient
+from graphglass.structure.profile import profile
 
 NAMES = [
     "one node", "two nodes", "no edges", "clique", "large clique", "star", "large star", "cycle", "large cycle",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from graphglass.channels.patterns.pattern_channel import neighbourhood_keys
+from graphglass.channels.patterns.wl import neighbourhood_keys
 from graphglass.errors import SchemaError
 from graphglass.graphs.graph_set import GraphSet
 

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
-from graphglass.channels.patterns.counts import Counts, add_distances, overlap_each
+from graphglass.channels.patterns.counts import Counts, add_distances, count_keys, overlap_each
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.graphs.chemistry import NO_ENVIRONMENT
+from graphglass.graphs.ragged import offsets
 
 _PARTS = ("offsets", "keys", "values")
 
@@ -33,12 +36,12 @@ class CountChannel(Channel):
     Parameters
     ----------
     name : str
-    locality : float
+    local_scaling : float
         See :class:`~graphglass.channels.channel.Channel`.
     """
 
-    def __init__(self, name: str, locality: float = 0.5) -> None:
-        super().__init__(name, spread=10.0, locality=locality)
+    def __init__(self, name: str, local_scaling: float = 0.5) -> None:
+        super().__init__(name, k_divisor=10.0, local_scaling=local_scaling)
 
     @property
     def bounded(self) -> bool:
@@ -67,3 +70,21 @@ class CountChannel(Channel):
         count = sum(name.startswith("keys_") for name in state)
         levels = (Counts(*(state[f"{part}_{radius}"] for part in _PARTS)) for radius in range(count))
         self.references = PatternRows(tuple(levels))
+
+
+class EnvironmentChannel(CountChannel):
+    """Distance 1 - T, where T is the Tanimoto similarity of count fingerprints of radius 2.
+
+    Tanimoto similarity of counts is their weighted Jaccard similarity. No data for graphs that were not read as
+    molecules.
+    """
+
+    def learn(self, references: ProfiledGraphs) -> PatternRows | None:
+        return None if references.graphs.atom_environments is None else self.encode(references)
+
+    def encode(self, graphs: ProfiledGraphs) -> PatternRows:
+        rows = graphs.graphs.atom_environments
+        assert rows is not None  # queries without them are refused
+        given = rows != NO_ENVIRONMENT
+        ends = offsets(given.sum(axis=1))  # per atom
+        return PatternRows((count_keys(ends[graphs.graphs.node_offsets], rows[given]),))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.graphs.ragged import offsets as offsets_of
+from graphglass.kernel import kernel
 
 FREQUENT = 8  # patterns that one graph in so many has are stored as a row
 
@@ -116,7 +116,7 @@ def add_distances(queries: Counts, references: Postings, share: float, out: NDAr
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_distances(
     offsets: NDArray[np.int64],
     patterns: NDArray[np.int64],
@@ -159,7 +159,7 @@ def overlap_each(queries: Counts, references: Counts, places: NDArray[np.int64])
     return (common / np.maximum(either, 1e-12)).astype(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _common_each(
     offsets: NDArray[np.int64],
     keys: NDArray[np.int64],

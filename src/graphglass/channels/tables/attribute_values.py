@@ -14,7 +14,7 @@ from graphglass.graphs.graph_set import GraphSet
 
 FLAGS = 2  # distinct values that make attributes flags, whatever the lengths between them
 RIGID = 0.2  # deviation of edge lengths over their mean, below which attributes are positions in space
-ROOM = 0.1  # least unit of a column, in deviations of the attribute over the references' nodes
+MIN_SCALE = 0.1  # least unit of a column, in deviations of the attribute over the references' nodes
 LEVELS = np.array([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 
 
@@ -27,11 +27,11 @@ class AttributeMap(FeatureMap):
 
     def __init__(self) -> None:
         self._positions = False
-        self._room = np.zeros(0)  # of one column for each attribute
+        self._min_scales = np.zeros(0)  # of one column for each attribute
 
     def fit(self, references: ProfiledGraphs) -> None:
         self._positions = are_positions(references.graphs)
-        self._room = _room(references.graphs)
+        self._min_scales = _min_scales(references.graphs)
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         graphs = profiled.graphs
@@ -41,14 +41,14 @@ class AttributeMap(FeatureMap):
         around = neighbour_mean(values, offsets, graphs.neighbour_offsets, graphs.neighbours)
         return np.concatenate([quantiles(values, offsets, LEVELS), quantiles(around, offsets, LEVELS)], axis=1)
 
-    def room(self, columns: int) -> NDArray[np.float64]:
-        return np.resize(self._room, columns)
+    def min_scales(self, columns: int) -> NDArray[np.float64]:
+        return np.resize(self._min_scales, columns)
 
     def state(self) -> State:
-        return {"positions": np.array(self._positions), "room": self._room}
+        return {"positions": np.array(self._positions), "room": self._min_scales}
 
     def restore(self, state: State) -> None:
-        self._positions, self._room = bool(state["positions"]), state["room"]
+        self._positions, self._min_scales = bool(state["positions"]), state["room"]
 
 
 def attribute_summary(graphs: GraphSet) -> NDArray[np.float64]:
@@ -60,14 +60,14 @@ def attribute_summary(graphs: GraphSet) -> NDArray[np.float64]:
     return np.concatenate([*mean_and_deviation(values, offsets), lowest, highest], axis=1)
 
 
-def attribute_room(graphs: GraphSet) -> NDArray[np.float64]:
+def attribute_min_scales(graphs: GraphSet) -> NDArray[np.float64]:
     """The least unit of every column of :func:`attribute_summary`."""
-    return np.tile(_room(graphs), 4)
+    return np.tile(_min_scales(graphs), 4)
 
 
-def _room(graphs: GraphSet) -> NDArray[np.float64]:
+def _min_scales(graphs: GraphSet) -> NDArray[np.float64]:
     values = attribute_columns(graphs)
-    return ROOM * values.std(axis=0) if len(values) else np.zeros(values.shape[1])
+    return MIN_SCALE * values.std(axis=0) if len(values) else np.zeros(values.shape[1])
 
 
 def are_positions(graphs: GraphSet) -> bool:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.attribute_values import attribute_room, attribute_summary
+from graphglass.channels.tables.attribute_values import attribute_min_scales, attribute_summary
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.graph_set import GraphSet
 
 VOCABULARY = 64  # the references' most frequent labels get a column each; all others share one
 DEGREES = 10  # degrees from this one on share a column
-ROOM = 0.1  # least unit of a count or a logarithm
+MIN_SCALE = 0.1  # least unit of a count or a logarithm
 
 
 class CompositionMap(FeatureMap):
@@ -35,7 +35,7 @@ class CompositionMap(FeatureMap):
         self._edges = none if graphs.edge_labels is None else frequent([graphs.edge_labels], VOCABULARY)
         pairs = (self._label_pairs(part.graphs) for part in references.parts())
         self._pairs = none if graphs.node_labels is None else frequent(pairs, VOCABULARY)
-        self._attributes = attribute_room(graphs)
+        self._attributes = attribute_min_scales(graphs)
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         graphs = profiled.graphs
@@ -55,8 +55,8 @@ class CompositionMap(FeatureMap):
             parts.append(count_table(ends, names, len(self._edges) + 1, count) / 2)
         return np.concatenate([*parts, attribute_summary(graphs)], axis=1)
 
-    def room(self, columns: int) -> NDArray[np.float64]:
-        return np.concatenate([np.full(columns - len(self._attributes), ROOM), self._attributes])
+    def min_scales(self, columns: int) -> NDArray[np.float64]:
+        return np.concatenate([np.full(columns - len(self._attributes), MIN_SCALE), self._attributes])
 
     def state(self) -> State:
         return {"nodes": self._nodes, "edges": self._edges, "pairs": self._pairs, "attributes": self._attributes}

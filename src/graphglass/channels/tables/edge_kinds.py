@@ -39,11 +39,11 @@ class EdgeKindMap(FeatureMap):
         values = edge_values(edges)
         mean, deviation, _, _ = summary(values, places, len(self._kinds))
         few = (counts < FEWEST)[:, None]
-        spread = values.std(axis=0)
-        least = np.where(spread > 1e-9, 0.1 * spread, 0.05 * np.abs(values.mean(axis=0)) + 1e-3)
+        overall = values.std(axis=0)
+        least = np.where(overall > 1e-9, 0.1 * overall, 0.05 * np.abs(values.mean(axis=0)) + 1e-3)
         # The last row is for kinds that no reference has.
         self._mean = np.concatenate([np.where(few, values.mean(axis=0), mean), values.mean(axis=0)[None]])
-        self._scale = np.concatenate([np.where(few, spread, deviation), spread[None]]) + least
+        self._scale = np.concatenate([np.where(few, overall, deviation), overall[None]]) + least
         self._rarity = -np.log(np.append(counts, 0.5) / counts.sum())
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ Table = NDArray[np.float64]
 COMMON_LABELS = 8  # edge labels whose edges are summarised by themselves
 WIDEST = 16  # attributes that are read; more would outnumber the references
 LARGEST = 1e150  # what attributes are cut off at: sums and squares over a hundred million edges stay finite
-ROOM = 0.1  # least unit of a column, in deviations of the value over the references' edges or nodes
+MIN_SCALE = 0.1  # least unit of a column, in deviations of the value over the references' edges or nodes
 
 
 class EdgeValueMap(FeatureMap):
@@ -33,13 +33,13 @@ class EdgeValueMap(FeatureMap):
     def __init__(self) -> None:
         self._labels = np.zeros(0, np.int64)
         self._usual = np.zeros(0)  # the value of a label's columns in a graph that lacks the label
-        self._room = np.zeros(0)
+        self._min_scales = np.zeros(0)
 
     def fit(self, references: ProfiledGraphs) -> None:
         graphs = references.graphs
         edges = listed_edges(graphs)
         if edges is None:
-            self._room = np.zeros(0)
+            self._min_scales = np.zeros(0)
             return
         values, strengths = edge_values(edges), strength_table(graphs, edges)
         self._labels = np.zeros(0, np.int64)
@@ -47,14 +47,14 @@ class EdgeValueMap(FeatureMap):
             self._labels = frequent([edges.labels], COMMON_LABELS)
         chosen = [edges.labels == code for code in self._labels]
         self._usual = np.concatenate([values[rows].mean(axis=0) for rows in chosen] or [np.zeros(0)])
-        spread = values.std(axis=0) if len(values) else np.zeros(values.shape[1])
+        deviation = values.std(axis=0) if len(values) else np.zeros(values.shape[1])
         flow = strengths.std(axis=0) if len(strengths) else np.zeros(strengths.shape[1])
-        self._room = ROOM * np.concatenate([np.tile(spread, 4 + len(self._labels)), np.tile(flow, 3)])
+        self._min_scales = MIN_SCALE * np.concatenate([np.tile(deviation, 4 + len(self._labels)), np.tile(flow, 3)])
 
     def table(self, profiled: ProfiledGraphs) -> Table:
         graphs = profiled.graphs
         edges = listed_edges(graphs)
-        if not len(self._room) or edges is None:
+        if not len(self._min_scales) or edges is None:
             return np.zeros((len(graphs), 0))
         values, strengths = edge_values(edges), strength_table(graphs, edges)
         graph_of = graphs.node_graph[edges.sources]
@@ -68,14 +68,14 @@ class EdgeValueMap(FeatureMap):
         mean, deviation, _, highest = summary(strengths, graphs.node_graph, len(graphs))
         return np.concatenate([*parts, mean, deviation, highest], axis=1)
 
-    def room(self, columns: int) -> Table:
-        return self._room[:columns]
+    def min_scales(self, columns: int) -> Table:
+        return self._min_scales[:columns]
 
     def state(self) -> State:
-        return {"labels": self._labels, "usual": self._usual, "room": self._room}
+        return {"labels": self._labels, "usual": self._usual, "room": self._min_scales}
 
     def restore(self, state: State) -> None:
-        self._labels, self._usual, self._room = state["labels"], state["usual"], state["room"]
+        self._labels, self._usual, self._min_scales = state["labels"], state["usual"], state["room"]
 
 
 def listed_edges(graphs: GraphSet) -> EdgeList | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.graphs.chemistry import descriptors
+from graphglass.kernel import kernel
 from graphglass.structure.aggregates import quantile
 from graphglass.structure.profile import AGGREGATE_NAMES
 
@@ -27,7 +28,7 @@ class FeatureMap(ABC):
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         """(graphs, columns); no columns if the graphs lack what the map reads."""
 
-    def room(self, columns: int) -> NDArray[np.float64]:
+    def min_scales(self, columns: int) -> NDArray[np.float64]:
         """The least unit of every column, (columns,); only standardised channels ask for it."""
         return np.full(columns, 0.1)
 
@@ -61,7 +62,17 @@ class StructureMap(FeatureMap):
         return np.concatenate([aggregates, *mean_and_deviation(nodes, offsets), largest, profile.sketch], axis=1)
 
 
-@njit(cache=True, nogil=True)
+class DescriptorMap(FeatureMap):
+    """logP, polar surface, weight, donors, acceptors, rotatable bonds, rings, charge and sp3 fraction.
+
+    No columns for graphs that were not read as molecules.
+    """
+
+    def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
+        return descriptors(profiled.graphs)
+
+
+@kernel
 def mean_and_deviation(
     nodes: NDArray[np.float64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -84,7 +95,7 @@ def mean_and_deviation(
     return mean, deviation
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def neighbour_mean(
     values: NDArray[np.float64],
     node_offsets: NDArray[np.int64],
@@ -106,7 +117,7 @@ def neighbour_mean(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def quantiles(
     nodes: NDArray[np.float64], offsets: NDArray[np.int64], levels: NDArray[np.float64]
 ) -> NDArray[np.float64]:

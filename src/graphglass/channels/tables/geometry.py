@@ -7,13 +7,13 @@ the extent of the cloud of nodes mean the same for coordinates and for any other
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.kernel import kernel
 from graphglass.structure.aggregates import quantile
 
 EXTENTS = 6
@@ -57,13 +57,13 @@ def extents(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[
         covariance[:, column] = np.add.reduceat(products, offsets[:-1], axis=0) / sizes[:, None]
     variances = np.linalg.eigvalsh(covariance)[:, ::-1]
     # Flat clouds leave rounding noise, which the root would blow up.
-    spread = np.sqrt(np.where(variances > 1e-6 * variances[:, :1], variances, 0))
+    extent = np.sqrt(np.where(variances > 1e-6 * variances[:, :1], variances, 0))
     out = np.zeros((len(sizes), EXTENTS))
-    out[:, : min(width, EXTENTS)] = spread[:, :EXTENTS]
+    out[:, : min(width, EXTENTS)] = extent[:, :EXTENTS]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lengths(
     values: NDArray[np.float64],
     lengths: NDArray[np.float64],

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from graphglass.graphs.attributes import rows_times
+from graphglass.kernel import kernel
 
 TAIL = 10.0  # how many reference deviations past the last reference still count
 SHRINKAGE = 0.1  # at least
@@ -28,6 +27,8 @@ class NormalScores:
     """
 
     def __init__(self, table: NDArray[np.float32]) -> None:
+        from scipy.special import ndtri
+
         count = min(len(table), RANKED)
         kept = np.linspace(0, len(table) - 1, count).round().astype(np.int64)
         known, scale = [], []
@@ -36,9 +37,9 @@ class NormalScores:
             low, high = np.quantile(block, [0.1, 0.9], axis=0)
             # The deviation of a normal law with the same central 80%; else the plain deviation; else, for a column that
             # is the same in every reference, a share of its value.
-            spread = (high - low) / 2.5631
-            spread = np.where(spread > 1e-12, spread, block.std(axis=0))
-            scale.append(np.where(spread > 1e-12, spread, 1e-3 + 0.05 * np.abs(block[0])))
+            deviation = (high - low) / 2.5631
+            deviation = np.where(deviation > 1e-12, deviation, block.std(axis=0))
+            scale.append(np.where(deviation > 1e-12, deviation, 1e-3 + 0.05 * np.abs(block[0])))
             known.append(block.T.astype(np.float32))
         self._scale, self._known = np.concatenate(scale), np.concatenate(known)  # (columns,), (columns, references)
         # The score of a value above a half-whole number of references: looked up instead of computed.
@@ -59,19 +60,19 @@ def _column_blocks(table: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
 
 
 class Standardised:
-    """Subtract the references' mean and divide by their deviation plus some room, up to a bound."""
+    """Subtract the references' mean and divide by their deviation plus a least scale, up to a bound."""
 
-    def __init__(self, table: NDArray[np.float32], room: NDArray[np.float64]) -> None:
+    def __init__(self, table: NDArray[np.float32], min_scales: NDArray[np.float64]) -> None:
         blocks = [(columns.mean(axis=0), columns.std(axis=0)) for columns in _column_blocks(table)]
         self._mean, deviation = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        scale = deviation + room
+        scale = deviation + min_scales
         self._scale = np.where(scale > 1e-12, scale, 1.0)
 
     def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST).astype(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _normal_scores(
     known: NDArray[np.float32],
     normal: NDArray[np.float64],
@@ -104,7 +105,7 @@ def _normal_scores(
 
 
 class Whitening:
-    """Centre a table and give its principal directions equal spread, the covariance shrunk towards a sphere."""
+    """Centre a table and give its principal directions equal variance, the covariance shrunk towards a sphere."""
 
     def __init__(self, table: NDArray[np.float32]) -> None:
         count, columns = table.shape
@@ -143,7 +144,7 @@ def unit_rows(table: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 # Called from Python alone: compiled code that another compiled function calls may round differently once it is cached.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def squared_distances(rows: NDArray[np.float32], references: NDArray[np.float32]) -> NDArray[np.float32]:
     """Squared Euclidean distances, (rows, references), every row by itself."""
     out = np.empty((len(rows), len(references)), np.float32)
@@ -159,7 +160,7 @@ def squared_distances(rows: NDArray[np.float32], references: NDArray[np.float32]
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def squared_distances_each(
     rows: NDArray[np.float32], references: NDArray[np.float32], places: NDArray[np.int64]
 ) -> NDArray[np.float32]:

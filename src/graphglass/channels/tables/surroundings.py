@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
@@ -12,6 +11,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.composition import VOCABULARY, columns_of, frequent
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.attributes import attribute_columns
+from graphglass.kernel import kernel
 from graphglass.structure.profile import LTD_NAMES
 
 LAYERS = 4
@@ -33,7 +33,7 @@ class RandomLayersMap(FeatureMap):
     def __init__(self) -> None:
         self._labels = np.zeros(0, np.int64)
         self._centre = np.zeros(0)
-        self._spread = np.ones(0)
+        self._deviation = np.ones(0)
 
     def fit(self, references: ProfiledGraphs) -> None:
         labels = references.graphs.node_labels
@@ -41,12 +41,12 @@ class RandomLayersMap(FeatureMap):
         nodes = references.graphs.node_count
         self._centre = sum(_numbers(part).sum(axis=0) for part in references.parts()) / nodes
         squares = sum(((_numbers(part) - self._centre) ** 2).sum(axis=0) for part in references.parts())
-        spread = np.sqrt(squares / nodes)
-        self._spread = np.where(spread > 1e-9, spread, 1.0)
+        deviation = np.sqrt(squares / nodes)
+        self._deviation = np.where(deviation > 1e-9, deviation, 1.0)
 
     def table(self, profiled: ProfiledGraphs) -> NDArray[np.float64]:
         graphs = profiled.graphs
-        numbers = np.ascontiguousarray((_numbers(profiled) - self._centre) / self._spread)
+        numbers = np.ascontiguousarray((_numbers(profiled) - self._centre) / self._deviation)
         entries = numbers.shape[1]  # of a node's row that are not zero
         names, labels = np.zeros((1, WIDTH)), np.zeros(graphs.node_count, np.int64)
         if graphs.node_labels is not None:
@@ -59,10 +59,10 @@ class RandomLayersMap(FeatureMap):
         )  # fmt: skip
 
     def state(self) -> State:
-        return {"labels": self._labels, "centre": self._centre, "spread": self._spread}
+        return {"labels": self._labels, "centre": self._centre, "spread": self._deviation}
 
     def restore(self, state: State) -> None:
-        self._labels, self._centre, self._spread = state["labels"], state["centre"], state["spread"]
+        self._labels, self._centre, self._deviation = state["labels"], state["centre"], state["spread"]
 
 
 def _numbers(profiled: ProfiledGraphs) -> NDArray[np.float64]:
@@ -81,7 +81,7 @@ def _layers() -> NDArray[np.float64]:
     return np.stack([_weights(f"{layer}", 2 * WIDTH) for layer in range(1, LAYERS)]) / WIDTH**0.5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _layer_summaries(
     numbers: NDArray[np.float64],
     labels: NDArray[np.int64],

@@ -40,7 +40,7 @@ class TableChannel(Channel):
     standardised : bool
         Columns in deviations of the references instead of normal scores: counts and values, whose extremes among the
         references are as telling as those past them.
-    spread, locality : float
+    k_divisor, local_scaling : float
         See :class:`~graphglass.channels.channel.Channel`.
     """
 
@@ -51,10 +51,10 @@ class TableChannel(Channel):
         *,
         whitened: bool = False,
         standardised: bool = False,
-        spread: float = 10.0,
-        locality: float = 0.5,
+        k_divisor: float = 10.0,
+        local_scaling: float = 0.5,
     ) -> None:
-        super().__init__(name, spread=spread, locality=locality)
+        super().__init__(name, k_divisor=k_divisor, local_scaling=local_scaling)
         self.features = features
         self.whitened, self.standardised = whitened, standardised
         self._scores: NormalScores | Standardised
@@ -111,7 +111,9 @@ class TableChannel(Channel):
         if not table.size:
             return None
         width, parts = table.shape[1], range(0, len(table), ROWS)
-        self._scores = Standardised(table, self.features.room(width)) if self.standardised else NormalScores(table)
+        self._scores = (
+            Standardised(table, self.features.min_scales(width)) if self.standardised else NormalScores(table)
+        )
         rows = _joined((self._scores(table[i : i + ROWS]) for i in parts), len(table))
         if not self.whitened:
             return rows

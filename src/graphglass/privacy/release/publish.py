@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.patterns.graph_hashes import graph_hashes
+from graphglass.channels.patterns.wl import graph_hashes
 from graphglass.errors import ArtifactError, InputError, LedgerError, ParameterError, PrivacyError
 from graphglass.glass.joint_features import JointFeatures
 from graphglass.graphs.graph_set import GraphSet

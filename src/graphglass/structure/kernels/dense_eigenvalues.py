@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphglass.structure.kernels.compiled import Floats, kernel
+from graphglass.kernel import Floats, kernel
 
 
 @kernel

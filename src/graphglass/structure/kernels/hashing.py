@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from graphglass.structure.kernels.compiled import Counts, Ends, kernel
+from graphglass.kernel import Counts, Ends, kernel
 
 ROUNDS = 3
 
 
-@njit(inline="always")
-def spread_bits(x):  # type: ignore[no-untyped-def]
+@kernel
+def spread_bits(x: np.uint64) -> np.uint64:
     """A bijection of 64-bit words in which every input bit changes about half of the output (splitmix64 finaliser)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
+from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.hashing import mix, structural_keys
 
 EXACT_WORK = 2**31  # steps; a few seconds on one core
@@ -147,7 +147,7 @@ def bit_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
     triangles, cycles = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for v in range(n):
         for u in range(v):
-            common = 0
+            common = np.int64(0)
             for k in range(words):
                 common += _population(bits[v, k] & bits[u, k])
             pairs = common * (common - 1) // 2

@@ -17,9 +17,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy.special import ndtri
 
-from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
+from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.motifs import by_degree, wedge_work
 
 PROBES = 16
@@ -35,6 +34,8 @@ NORMAL_SQUARES = np.array([1.470968601380620, 0.101694652082368, 1.4709686013806
 @cache
 def probe_squares() -> tuple[Floats, Floats]:
     """The fixed g_i^2 of every probe, (128, 1024), and their running sums over i."""
+    from scipy.special import ndtri  # not before the first call: a slow import
+
     # Raw words of this generator are guaranteed never to change between versions, unlike its normals.
     words = np.random.PCG64(20).random_raw(DRAWN_NODES * SETS * PROBES)
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53

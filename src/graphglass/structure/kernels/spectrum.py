@@ -16,13 +16,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.structure.kernels.chebyshev import BLOCK, LEAST_STEPS, MULTIPLY_ADDS, largest_eigenvalues
-from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
-from graphglass.structure.kernels.components import component_of
+from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.dense_eigenvalues import symmetric_eigenvalues
 from graphglass.structure.kernels.hashing import mix, structural_keys
-from graphglass.structure.kernels.lanczos import estimated_eigenvalues
 from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, laplacian_traces, moment_quantiles
+from graphglass.structure.kernels.sparse_eigenvalues import (
+    BLOCK,
+    LEAST_STEPS,
+    MULTIPLY_ADDS,
+    estimated_eigenvalues,
+    largest_eigenvalues,
+)
 from graphglass.structure.kernels.twins import quotient
 
 SKETCH_NAMES = (*(f"lambda_{j}" for j in range(2, 10)), "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
@@ -170,3 +174,29 @@ def merge_known(top: Floats, values: Floats, counts: Counts, out: Floats) -> Non
             at += 1
     merged.sort()
     out[:] = merged[: len(out)]
+
+
+@kernel
+def component_of(indptr: Counts, neighbours: Ends) -> tuple[Counts, int]:
+    """Component number of each node, counted from 0 in order of first node, and how many there are."""
+    n = len(indptr) - 1
+    component = np.full(n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    count = 0
+    for root in range(n):
+        if component[root] >= 0:
+            continue
+        component[root] = count
+        queue[0] = root
+        head, tail = 0, 1
+        while head < tail:
+            v = queue[head]
+            head += 1
+            for e in range(indptr[v], indptr[v + 1]):
+                u = neighbours[e]
+                if component[u] < 0:
+                    component[u] = count
+                    queue[tail] = u
+                    tail += 1
+        count += 1
+    return component, count

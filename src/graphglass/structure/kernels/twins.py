@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.structure.kernels.compiled import Counts, Ends, Floats, kernel
+from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.hashing import empty_table, find, mix
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphglass.channels.patterns.pattern_channel import neighbourhood_keys
+from graphglass.channels.patterns.wl import neighbourhood_keys
 from graphglass.graphs.canonical import canonical_graph_set
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
@@ -12,6 +14,7 @@ from graphglass.channels.patterns.counts import Counts, count_keys, join_counts
 from graphglass.channels.patterns.initial_labels import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.kernel import kernel
 from graphglass.structure.kernels.hashing import spread_bits
 
 LEVELS = 4
@@ -66,7 +69,34 @@ def neighbourhood_keys(
     return [level.view(np.int64) for level in out]
 
 
-@njit(cache=True, nogil=True)
+def graph_hashes(graphs: GraphSet, levels: int = LEVELS) -> list[str]:
+    """sha256 over the rooted neighbourhoods of every graph, with all that its nodes and edges carry.
+
+    Copies of a graph in another node order hash alike. So do different graphs that as many rounds of Weisfeiler-Lehman
+    refinement as there are `levels` cannot tell apart.
+    """
+    nodes = _names(graphs.node_count, graphs.node_labels, graphs.attributes)
+    edges = _names(len(graphs.neighbours), graphs.edge_labels, graphs.edge_attributes, graphs.outgoing)
+    keys = np.stack(neighbourhood_keys(graphs, nodes, edges, levels))
+    bounds = zip(graphs.node_offsets[:-1], graphs.node_offsets[1:], strict=True)
+    return [hashlib.sha256(np.sort(keys[:, first:last], axis=1).tobytes()).hexdigest() for first, last in bounds]
+
+
+def _names(count: int, *columns: NDArray[Any] | None) -> NDArray[np.int64]:
+    """A number for everything that a node or an edge end carries, (count,)."""
+    values = [np.zeros((count, 1), np.uint8)]
+    for place, column in enumerate(columns, start=1):
+        if column is not None:
+            table = column.reshape(count, -1)
+            # + 0.0: no minus zero
+            numbers = table.astype("<f8") + 0.0 if table.dtype.kind == "f" else table.astype("<i8")
+            values += [np.full((count, 1), place, np.uint8), np.ascontiguousarray(numbers).view(np.uint8)]
+    rows, places = np.unique(np.concatenate(values, axis=1), axis=0, return_inverse=True)
+    digests = [hashlib.sha256(row.tobytes()).digest()[:8] for row in rows]
+    return np.frombuffer(b"".join(digests), "<i8")[places.reshape(-1)]
+
+
+@kernel
 def _mix_all(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     out = np.empty_like(words)
     for i in range(len(words)):
@@ -74,7 +104,7 @@ def _mix_all(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_around(
     keys: NDArray[np.uint64],
     edges: NDArray[np.int64],
