@@ -16,8 +16,9 @@ from statistics import mean
 from glassbench.datasets import TWELVE
 from glassbench.paper_figures import MAIN_RESULTS
 from glassbench.records import Results
+from glassbench.table_entries import SHORT
 from glassbench.table_model import filled, markdown
-from glassbench.tables import SHORT, tables
+from glassbench.tables import tables
 
 PAGE = Path("bench/docs/baselines.md")
 COSTS = Path("bench/results/benchmarks/baselines.json")

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from glassbench.datasets import TWELVE
+from glassbench.table_entries import SHORT
 from glassbench.table_model import filled, markdown
-from glassbench.tables import SHORT
 
 RESULTS = Path("bench/results/benchmarks")
 

@@ -27,8 +27,9 @@ from glassbench.datasets import EVERY, SUITE, TWELVE, Datasets
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind
 from glassbench.suite import DIRECTIONS, class_split, task_classes
+from glassbench.table_entries import SHORT
 from glassbench.table_model import filled, markdown
-from glassbench.tables import SHORT, tables
+from glassbench.tables import tables
 from graphglass import GLASS
 from graphglass.channels.fusion import SHARPNESS
 from graphglass.graphs import GraphSet, canonical_graph_set

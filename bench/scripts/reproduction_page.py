@@ -18,15 +18,16 @@ from glassbench.datasets import TWELVE
 from glassbench.methods import METHODS
 from glassbench.paper_figures import FEW_SHOT, MAIN_RESULTS, TRANSFER
 from glassbench.records import Record, Results
+from glassbench.table_entries import SHORT
 from glassbench.table_model import filled, markdown
-from glassbench.tables import SHORT, tables
+from glassbench.tables import tables
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
 
 PAGE = Path("bench/docs/reproduction.md")
 RESULTS = Path("bench/results")
 STATS = Path("bench/results/benchmarks/dataset_stats.json")
-# The part of the page, and the folder whose records of glass-paper it shows.
+# The part of the page, and the folder whose records of GLASS it shows.
 FOLDERS = {
     "main": "single/minority",
     "main-flip": "single/minority-flip",
@@ -40,7 +41,7 @@ FOLDERS = {
     "few-shot": "few-shot/minority",
     "lora": "lora/minority",
 }
-METHOD = "glass-paper"
+METHOD = "glass"
 # tab:regimes: its name, the sources and targets that the paper takes it from, and what must hold of the AUROC of
 # zero-shot transfer minus that of the single domain.
 REGIMES = (
@@ -161,7 +162,7 @@ def shown(folder: Path, records: list[Record]) -> str:
     (table,) = tables(str(folder))
     rows = [row for row in table.rows if row.name.startswith(METHOD)]
     if folder.name == "good-d":  # elsewhere the default is in README.md
-        rows = [row for row in table.rows if row.name == "glass"] + rows
+        rows = [row for row in table.rows if row.name == "graphglass"] + rows
     columns = [
         i for i in range(len(table.head) - 3) if any(row.entries[i] is not None for row in rows if not row.quoted)
     ]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from glassbench import methods
 from glassbench.figures import draw
 from glassbench.jobs import Plan
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.single import SHARES, drawn, share_jobs
@@ -52,7 +51,7 @@ def test_a_batch_method_is_scored_anew_for_every_share(
     monkeypatch.setattr(
         Batch, "decision_function", lambda self, graphs: calls.append(len(graphs)) or original(self, graphs)
     )
-    jobs = share_jobs(Plan(data, ["MUTAG"], ["size-knn", "signet-batch"], Splits(seeds=(0,))))
+    jobs = share_jobs(Plan(data, ["MUTAG"], ["size-knn", "signet-batch"], seeds=(0,)))
     results = Results.create(tmp_path, Purpose("anomaly-share", "minority"))
     run_jobs(jobs, results, data, progress=False, isolate=False)
     assert len(calls) == 1 + len(SHARES)

@@ -29,7 +29,6 @@ def test_single_then_table_then_plot(tmp_path: Path) -> None:
     assert "| size-knn |" in text
     assert "protocol minority" in text
     assert call("table", folder, "--format", "csv").startswith("method,source,group,MUTAG,MUTAG std")
-    assert r"\begin{tabular}" in call("table", folder, "--format", "tex")
     assert "single-minority-auroc.png" in call("plot", folder, "-o", str(tmp_path / "f"))
     with pytest.raises(BenchError, match="never mixed"):
         call("single", *options, "--flip")

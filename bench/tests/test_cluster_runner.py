@@ -8,17 +8,17 @@ import time
 import pytest
 from typer.testing import CliRunner
 
+from glassbench.cli import app
 from glassbench.datasets import Datasets
 from glassbench.jobs import Job, Outcome
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
-from graphglass.cli.app import app
 from graphglass.cluster import connect
 from graphglass.errors import BenchError, ClusterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
-SINGLE = ["bench", "single", "--datasets", "MUTAG", "--methods", "size-knn,structure-knn"]
+SINGLE = ["single", "--datasets", "MUTAG", "--methods", "size-knn,structure-knn"]
 
 
 @pytest.fixture(scope="module")

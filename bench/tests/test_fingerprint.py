@@ -14,17 +14,17 @@ from glassbench import fingerprint as module
 from glassbench.datasets import Datasets
 from glassbench.fingerprint import agree, stale_note
 from glassbench.methods import KERNELS, METHODS, TRAINING_FREE
-from glassbench.protocols import Splits
+from glassbench.protocols import split
 from glassbench.runner import processor
 from glassbench.single import built, dataset_cell
 from graphglass.glass.training.config import TrainingConfig
 from graphglass.graphs.tu_catalogue import data_root
 
 RESULTS = Path(__file__).parents[2] / "results"
-TRAINED = [name for name in METHODS if name not in ("glass", *TRAINING_FREE, *KERNELS)]
+TRAINED = [name for name in METHODS if name not in ("graphglass", *TRAINING_FREE, *KERNELS)]
 
 
-@pytest.mark.parametrize("method", ["ocgin", "glass-paper"])
+@pytest.mark.parametrize("method", ["ocgin", "glass"])
 def test_other_initial_weights_give_another_fingerprint(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second draw of the same layers, as a change of library once made it, is another network for the same seed."""
     now = module._probe(method)
@@ -35,17 +35,17 @@ def test_other_initial_weights_give_another_fingerprint(method: str, monkeypatch
 
 
 def test_a_setting_whose_effect_comes_late_gives_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = module._probe("glass-paper")
+    now = module._probe("glass")
     monkeypatch.setattr(TrainingConfig, "final_learning_rate", 2e-6)
-    assert not agree(module._probe("glass-paper"), now)
+    assert not agree(module._probe("glass"), now)
 
 
 def test_another_prompt_gives_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
     from graphglass.glass.prompt import graphdp
 
-    now = module._probe("glass-paper")
+    now = module._probe("glass")
     monkeypatch.setattr(graphdp, "_TEMPLATE", graphdp._TEMPLATE.replace("nodes=", "vertices="))
-    assert not agree(module._probe("glass-paper"), now)
+    assert not agree(module._probe("glass"), now)
 
 
 def test_fingerprints_of_trained_methods_agree_within_rounding() -> None:
@@ -99,7 +99,7 @@ def test_the_present_code_makes_the_recorded_number(method: str) -> None:
     cell = record["cell"]
     options = {"encoder": cell["encoder"]} if "encoder" in cell else {}
     graphs = Datasets().get(cell["dataset"])
-    parts = Splits(flip=record["flip"]).of(graphs, cell["seed"])
+    parts = split(graphs.labels, "minority", cell["seed"], flip=record["flip"])
     outcome = dataset_cell(graphs, parts, built(method, cell, **options), cell)
     same = record["versions"].get("processor") == processor()
     assert outcome.metrics["auroc"] == pytest.approx(record["metrics"]["auroc"], abs=0.5 if same else 4 * deviation)

@@ -12,7 +12,6 @@ from glassbench import known_anomalies, methods
 from glassbench.figures import draw
 from glassbench.jobs import Plan
 from glassbench.known_anomalies import KNOWN, known_cell, known_jobs
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.tables import tables
@@ -42,7 +41,7 @@ class Seeing:
 def test_known_anomalies_are_nested_and_never_tested(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(known_anomalies, "factory", lambda name: lambda seed: Seeing(shown))
-    outcome = known_cell(data, "glass", {"dataset": "MUTAG", "direction": "minority", "seed": 3})
+    outcome = known_cell(data, "graphglass", {"dataset": "MUTAG", "direction": "minority", "seed": 3})
     assert outcome is not None
     assert outcome.counts == {
         "known_0": 0, "known_1": 1, "known_5": 5, "known_20": 5, "known_100": 5,  # half of ten anomalies
@@ -72,14 +71,14 @@ def test_adding_anomalies_equals_fitting_with_them(data: Any) -> None:
 
 
 def test_known_anomalies_raise_the_score_of_their_kind(data: Any) -> None:
-    outcome = known_cell(data, "glass", {"dataset": "MUTAG", "direction": "minority", "seed": 0})
+    outcome = known_cell(data, "graphglass", {"dataset": "MUTAG", "direction": "minority", "seed": 0})
     assert outcome is not None
     assert outcome.variants["5"]["auroc"] >= outcome.variants["0"]["auroc"] - 1
     assert outcome.variants["100"] == outcome.variants["5"]  # there are no more
 
 
 def test_classifiers_table_and_figure(data: Any, tmp_path: Path) -> None:
-    jobs = known_jobs(Plan(data, ["MUTAG", "OHSU"], list(methods.SUPERVISED), Splits(seeds=(0,))), limit=20)
+    jobs = known_jobs(Plan(data, ["MUTAG", "OHSU"], list(methods.SUPERVISED), seeds=(0,)), limit=20)
     results = Results.create(tmp_path, Purpose("known", "minority"))
     assert run_jobs(jobs, results, data, progress=False) == 16
     for record in results.records():
@@ -96,11 +95,11 @@ def test_classifiers_table_and_figure(data: Any, tmp_path: Path) -> None:
 
 def test_a_method_without_a_second_side_is_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="takes no known anomalies"):
-        known_jobs(Plan(data, ["MUTAG"], ["size-knn"], Splits(seeds=(0,))))
+        known_jobs(Plan(data, ["MUTAG"], ["size-knn"], seeds=(0,)))
 
 
 def test_a_class_of_two_graphs_gives_no_task(data: Any) -> None:
     data._held["Fingerprint"] = data.get("MUTAG")[8:]  # two of the ten anomalies
-    (job,) = known_jobs(Plan(data, ["Fingerprint"], ["svm-wl"], Splits(seeds=(0,))))
+    (job,) = known_jobs(Plan(data, ["Fingerprint"], ["svm-wl"], seeds=(0,)))
     assert len(job.cells) == 2
     assert list(job.run(job.cells)) == []

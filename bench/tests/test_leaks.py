@@ -13,7 +13,7 @@ from glassbench.datasets import Datasets
 from glassbench.jobs import Plan
 from glassbench.methods import KERNELS, TRAINING_FREE, factory
 from glassbench.metrics import evaluate
-from glassbench.protocols import Splits, blind, split
+from glassbench.protocols import blind, split
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
 
@@ -90,7 +90,7 @@ def test_glass_never_sees_a_label(molecules: GraphSet, monkeypatch: pytest.Monke
     monkeypatch.setattr(single, "factory", lambda name: quick)
     monkeypatch.setattr(single, "fit_and_score", spy)
     data, cell = Datasets(), {"dataset": "MUTAG", "seed": 0}
-    (job,) = single.single_jobs(Plan(data, ["MUTAG"], ["glass"], Splits(seeds=(0,))))
+    (job,) = single.single_jobs(Plan(data, ["MUTAG"], ["graphglass"], seeds=(0,)))
     outcomes = []
     for graphs in (molecules, planted(molecules)):
         data._held["MUTAG"] = graphs

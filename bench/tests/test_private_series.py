@@ -22,7 +22,6 @@ from glassbench.private_series import (
     within_width,
 )
 from glassbench.private_tables import macro
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.source_models import SourceEncoders
@@ -128,7 +127,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(data: Any, folder: Path, cache: Path) -> int:
-    plan = Plan(data, ["IMDB-BINARY", "DD"], ["glass-paper"], Splits(seeds=(0,)), SourceEncoders(cache))
+    plan = Plan(data, ["IMDB-BINARY", "DD"], ["glass"], seeds=(0,), encoders=SourceEncoders(cache))
     jobs = private_jobs(plan, sources=["mol"])
     results = Results.create(folder, Purpose("private", "minority"))
     return run_jobs(jobs, results, data, progress=False, isolate=False)
@@ -159,7 +158,7 @@ def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeyp
         assert "private" in record["configuration"]
         assert set(record["data"]) >= {"AIDS", "MUTAG", "NCI1"}
     text = "\n".join(table.render() for table in tables(str(folder)))
-    for label in ("tab:dp_all", "tab:dp_modalities", "tab:dp_resolution", "tab:dp_extra", "66.8", "*mol → D&D, paper*"):
+    for label in ("tab:dp_all", "tab:dp_modalities", "tab:dp_resolution", "tab:dp_extra", "66.8", "*mol → D&D, published*"):
         assert label in text
     own = {("mol", r["cell"]["dataset"]): [r] for r in records}
     mean = macro(own, "target-nn", "auroc")
@@ -188,11 +187,11 @@ def test_embeddings_are_those_of_the_unadapted_source_model(data: Any, small: No
 
 def test_other_methods_are_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="no private release"):
-        private_jobs(Plan(data, ["DD"], ["size-knn"], Splits(seeds=(0,))))
+        private_jobs(Plan(data, ["DD"], ["size-knn"], seeds=(0,)))
 
 
 def test_releases_without_a_model_are_measured_beside_the_detector(data: Any, tmp_path: Path) -> None:
-    jobs = private_jobs(Plan(data, ["IMDB-BINARY", "DD"], ["glass"], Splits(seeds=(0,))), sources=["mol"])
+    jobs = private_jobs(Plan(data, ["IMDB-BINARY", "DD"], ["graphglass"], seeds=(0,)), sources=["mol"])
     results = Results.create(tmp_path / "r", Purpose("private", "minority"))
     assert run_jobs(jobs, results, data, progress=False, isolate=False) == 2
     for record in results.records():

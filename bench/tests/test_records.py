@@ -30,7 +30,7 @@ def test_round_trip(tmp_path: Path) -> None:
     again = Results.create(tmp_path / "r", PURPOSE)
     assert again.records() == [record(0), record(1)]
     assert again.records("size-knn") == again.records()
-    assert again.records("glass") == []
+    assert again.records("graphglass") == []
     assert [path.name for path in sorted((tmp_path / "r").iterdir())] == ["manifest.json", "size-knn.jsonl"]
 
 
@@ -89,7 +89,9 @@ def test_a_record_without_its_keys_is_half_written(tmp_path: Path) -> None:
         results.records()
 
 
-@pytest.mark.parametrize("change", [{"protocol": "good-d"}, {"flip": True}, {"method": "glass"}, {"benchmark": "lora"}])
+@pytest.mark.parametrize(
+    "change", [{"protocol": "good-d"}, {"flip": True}, {"method": "graphglass"}, {"benchmark": "lora"}]
+)
 def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     results = Results.create(tmp_path, PURPOSE)
     (tmp_path / "size-knn.jsonl").write_text(json.dumps(record(**change)) + "\n")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from glassbench import methods
 from glassbench.jobs import Job, Outcome, Plan
-from glassbench.protocols import Splits
 from glassbench.records import Cell, Purpose, Results
 from glassbench.runner import run_jobs, versions
 from glassbench.single import single_jobs
@@ -51,7 +50,7 @@ def seeing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(data: Any, folder: Path, names: Sequence[str] = ("MUTAG", "BZR"), seeds: int = 2, **options: Any) -> int:
     results = Results.create(folder, Purpose("single", "minority"))
-    jobs = single_jobs(Plan(data, names, ["seeing"], Splits(seeds=tuple(range(seeds)))))
+    jobs = single_jobs(Plan(data, names, ["seeing"], seeds=tuple(range(seeds))))
     return run_jobs(jobs, results, data, progress=False, **options)
 
 
@@ -116,7 +115,7 @@ def test_other_data_is_refused(data: Any, tmp_path: Path) -> None:
 def test_other_data_is_refused_whatever_the_method(data: Any, tmp_path: Path) -> None:
     run(data, tmp_path, ["MUTAG"])
     data._hashes["MUTAG"] = "0" * 64
-    jobs = single_jobs(Plan(data, ["MUTAG"], ["size-knn"], Splits(seeds=(0,))))
+    jobs = single_jobs(Plan(data, ["MUTAG"], ["size-knn"], seeds=(0,)))
     with pytest.raises(BenchError, match="another copy of MUTAG"):
         run_jobs(jobs, Results.open(tmp_path), data, progress=False)
 

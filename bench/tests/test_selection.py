@@ -11,7 +11,6 @@ from glassbench import single
 from glassbench.fingerprint import agree, fingerprint
 from glassbench.jobs import Plan
 from glassbench.methods import configuration
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.single import scoring_jobs, selection_jobs, single_jobs
@@ -41,9 +40,9 @@ def epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int], tmp_path: Path) -> None:
-    encoders, splits = SourceEncoders(tmp_path / "cache"), Splits(seeds=(0,))
+    encoders = SourceEncoders(tmp_path / "cache")
     results = Results.create(tmp_path / "select", Purpose("select-test", "minority"))
-    jobs = selection_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))
+    jobs = selection_jobs(Plan(data, ["MUTAG"], ["glass"], seeds=(0,), encoders=encoders))
     assert run_jobs(jobs, results, data, isolate=False, progress=False) == 1
     (record,) = results.records()
     last, best = record["variants"]["last epoch"], record["variants"]["best test epoch"]
@@ -56,14 +55,14 @@ def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int]
     assert "chosen with the test labels" in table.render()
 
     # The main benchmark finds the same encoder, trains nothing and has the figure of the last epoch.
-    (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))
+    (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass"], seeds=(0,), encoders=encoders))
     (outcome,) = job.run(job.cells)
     assert {name: round(value, 4) for name, value in outcome.metrics.items()} == last
-    (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits, encoders))
+    (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass"], seeds=(0,), encoders=encoders))
     (rules,) = job.run(job.cells)
     assert rules.variants["glass"] == outcome.metrics
     assert len(epochs) == 20
-    (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass-paper"], splits))
+    (job,) = single_jobs(Plan(data, ["MUTAG"], ["glass"], seeds=(0,)))
     (anew,) = job.run(job.cells)
     assert anew.metrics == outcome.metrics
     assert len(epochs) == 40
@@ -73,22 +72,22 @@ def test_the_best_test_epoch_has_a_table_of_its_own(data: Any, epochs: list[int]
 def test_prompts_name_the_domain_of_the_dataset(data: Any) -> None:
     for name, domain in {"MUTAG": "mol", "ENZYMES": "protein", "COLLAB": "social"}.items():
         cell = {"dataset": name, "seed": 0}
-        assert single.built("glass-paper", cell).domain == domain
-        assert single.built("glass", cell).domain == "graph"
-        (paper,) = single_jobs(Plan(data, [name], ["glass-paper"], Splits(seeds=(0,))))
+        assert single.built("glass", cell).domain == domain
+        assert single.built("graphglass", cell).domain == "graph"
+        (paper,) = single_jobs(Plan(data, [name], ["glass"], seeds=(0,)))
         assert paper.settings == {"domain": "of the dataset"}
 
 
-@pytest.mark.parametrize("method", ["ocgin", "glass-paper-untrained"])
+@pytest.mark.parametrize("method", ["ocgin", "glass-untrained"])
 def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path, method: str) -> None:
-    with pytest.raises(BenchError, match="takes glass-paper"):
-        selection_jobs(Plan(data, ["MUTAG"], [method], Splits(), SourceEncoders(tmp_path)))
+    with pytest.raises(BenchError, match="takes glass"):
+        selection_jobs(Plan(data, ["MUTAG"], [method], encoders=SourceEncoders(tmp_path)))
 
 
 def test_the_untrained_preset_keeps_the_initial_weights() -> None:
     """Its scores are those of the paper preset before the first epoch, and its fingerprint is of no training."""
     cell = {"dataset": "MUTAG", "seed": 3}
-    untrained = single.built("glass-paper-untrained", cell)
+    untrained = single.built("glass-untrained", cell)
     assert untrained.domain == "mol"
-    assert configuration(untrained) == configuration(single.built("glass-paper", cell, epochs=0))
-    assert not agree(fingerprint("glass-paper-untrained"), fingerprint("glass-paper"))
+    assert configuration(untrained) == configuration(single.built("glass", cell, epochs=0))
+    assert not agree(fingerprint("glass-untrained"), fingerprint("glass"))

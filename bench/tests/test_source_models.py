@@ -50,7 +50,7 @@ def test_scores_are_the_same_bits(
     target = data.get("IMDB-BINARY").without_labels()
     found = []
     for encoders in (None, SourceEncoders(tmp_path), SourceEncoders(tmp_path)):
-        model = SourceModel("glass", 3, "mol", sources, encoders)
+        model = SourceModel("graphglass", 3, "mol", sources, encoders)
         scores = [model.zero_shot(target), model.matched(target[:12], target), model.extended(target[:4], target)]
         found.append(np.stack(scores))
     assert (found[0] == found[1]).all()

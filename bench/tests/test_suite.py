@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from glassbench import suite
 from glassbench.datasets import SUITE, TWELVE, Datasets, dataset_names
 from glassbench.jobs import Plan
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.suite import CLASSES, LIMITS, class_split, suite_jobs, task_classes
@@ -56,7 +55,7 @@ def test_a_split_is_sound_and_within_its_limits(seed: int, run: int, direction: 
 
 
 def test_cells_and_averages(data: Any, tmp_path: Path) -> None:
-    jobs = suite_jobs(Plan(data, ["MUTAG", "OHSU"], ["size-knn", "bag-knn"], Splits(seeds=(0, 1))))
+    jobs = suite_jobs(Plan(data, ["MUTAG", "OHSU"], ["size-knn", "bag-knn"], seeds=(0, 1)))
     assert [(job.method, job.datasets, len(job.cells)) for job in jobs] == [
         ("size-knn", ("MUTAG",), 4), ("bag-knn", ("MUTAG",), 4), ("size-knn", ("OHSU",), 4), ("bag-knn", ("OHSU",), 4),
     ]  # fmt: skip

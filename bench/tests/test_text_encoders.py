@@ -7,36 +7,33 @@ from typing import Any
 
 import pytest
 
+from glassbench import methods
 from glassbench.jobs import Plan
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.single import text_jobs
-from graphglass.detector import glass
 from graphglass.errors import BenchError
-from graphglass.glass import settings
 
-ONE = Splits(seeds=(0,))
+ONE = {"seeds": (0,)}
 
 
 def test_the_encoder_belongs_to_the_cell(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = settings.resolve
-    monkeypatch.setattr(glass, "resolve", lambda preset, choices: original(preset, {**choices, "epochs": 1}))
+    original: Any = methods.METHODS["glass"]
+    monkeypatch.setitem(methods.METHODS, "glass", lambda seed: original(seed).set_params(epochs=1))
     results = Results.create(tmp_path, Purpose("text", "minority", False))
-    jobs = text_jobs(Plan(data, ["MUTAG"], ["glass-paper"], ONE), ["numeric", "minilm"])
-    assert run_jobs(jobs, results, data, progress=False) == 2
-    records = Results.open(tmp_path).records("glass-paper")
-    assert [record["cell"]["encoder"] for record in records] == ["numeric", "minilm"]
+    jobs = text_jobs(Plan(data, ["MUTAG"], ["glass"], **ONE), ["numeric"])
+    assert run_jobs(jobs, results, data, progress=False) == 1
+    records = Results.open(tmp_path).records("glass")
+    assert [record["cell"]["encoder"] for record in records] == ["numeric"]
     for record in records:
         assert "encoder" not in record["configuration"]
-        assert record["configuration"]["preset"] == "paper"
         assert set(record["variants"]) == {"graph", "text"}
     assert run_jobs(jobs, results, data, progress=False) == 0
-    absent = text_jobs(Plan(data, ["MUTAG"], ["glass-paper"], ONE), ["no such encoder"])
+    absent = text_jobs(Plan(data, ["MUTAG"], ["glass"], **ONE), ["no such encoder"])
     with pytest.raises(BenchError, match="no such encoder"):
         run_jobs(absent, results, data, progress=False)
 
 
 def test_a_method_without_text_is_refused(data: Any) -> None:
     with pytest.raises(BenchError, match="reads no text"):
-        text_jobs(Plan(data, ["MUTAG"], ["size-knn"], ONE), ["numeric"])
+        text_jobs(Plan(data, ["MUTAG"], ["size-knn"], **ONE), ["numeric"])

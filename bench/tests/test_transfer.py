@@ -13,7 +13,6 @@ import pytest
 from glassbench import single, transfer
 from glassbench.jobs import Plan
 from glassbench.paper_figures import DISJOINT, TRANSFER
-from glassbench.protocols import Splits
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.single import scoring_jobs
@@ -22,7 +21,7 @@ from glassbench.transfer import PAIRS, POOLS, STRUCTURE, SourceModel, few_shot_j
 from graphglass.errors import BenchError
 from graphglass.glass import embedder
 
-ONE = Splits(seeds=(0,))
+ONE = {"seeds": (0,)}
 
 
 def test_the_pairs_are_the_papers() -> None:
@@ -33,7 +32,7 @@ def test_the_pairs_are_the_papers() -> None:
 
 
 def test_transfer_cells(data: Any, tmp_path: Path) -> None:
-    jobs = transfer_jobs(Plan(data, ["BZR", "DD"], ["size-knn", "wl-svm"], ONE), sources=["mol", "protein"])
+    jobs = transfer_jobs(Plan(data, ["BZR", "DD"], ["size-knn", "wl-svm"], **ONE), sources=["mol", "protein"])
     assert [(job.method, len(job.cells)) for job in jobs] == [
         ("size-knn", 2), ("wl-svm", 2), ("size-knn", 1), ("wl-svm", 1),
     ]  # fmt: skip
@@ -47,7 +46,7 @@ def test_transfer_cells(data: Any, tmp_path: Path) -> None:
 
 
 def test_source_duplicates_leave_the_target(data: Any) -> None:
-    graphs, plan, cell = data.get("BZR"), Plan(data, [], [], ONE), {"dataset": "BZR", "seed": 0}
+    graphs, plan, cell = data.get("BZR"), Plan(data, [], [], **ONE), {"dataset": "BZR", "seed": 0}
     _, _, whole = target(plan, cell, {})
     twin = graphs[whole.references[:3]]
     odd = graphs[whole.test[np.flatnonzero(whole.anomalous)[:2]]]
@@ -67,7 +66,7 @@ def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(SourceModel, "_fresh", watched)
     monkeypatch.setattr(transfer, "SHOTS", (0, 1, 4, 24))
-    jobs = few_shot_jobs(Plan(data, ["PROTEINS"], ["size-knn"], ONE))
+    jobs = few_shot_jobs(Plan(data, ["PROTEINS"], ["size-knn"], **ONE))
     results = Results.create(tmp_path, Purpose("few-shot", "minority"))
     run_jobs(jobs, results, data, progress=False, isolate=False)
     (record,) = results.records()
@@ -75,7 +74,7 @@ def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
     pool = 3 * 24
     assert sizes == [pool + 1, 1, pool + 4, 4, pool + 24, 24]  # growing prefixes, with the sources and alone
     with pytest.raises(BenchError, match="tab:fewshot has the targets"):
-        few_shot_jobs(Plan(data, ["BZR"], ["size-knn"], ONE))
+        few_shot_jobs(Plan(data, ["BZR"], ["size-knn"], **ONE))
 
 
 def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +83,7 @@ def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(transfer, "factory", lambda name: lambda seed: GLASS())
     target = data.get("IMDB-BINARY").without_labels()
-    model = SourceModel("glass", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
+    model = SourceModel("graphglass", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
     assert model.takes_references
     before = model.zero_shot(target)
     matched = model.matched(target[:12], target)
@@ -111,7 +110,7 @@ def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transfer, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1))
         patch.setattr(embedder, "text_anchors", recorded)
-        (job,) = transfer_jobs(Plan(data, ["PROTEINS"], ["glass-paper"], ONE), sources=["mol"])
+        (job,) = transfer_jobs(Plan(data, ["PROTEINS"], ["glass"], **ONE), sources=["mol"])
         results = Results.create(tmp_path / "transfer", Purpose("transfer", "minority"))
         run_jobs([job], results, data, progress=False)
         (outcome,) = job.run(job.cells)
@@ -121,12 +120,12 @@ def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data:
         found = tables(str(tmp_path / "transfer"))
         assert len(found) == len(kinds)
         for table in found:
-            assert table.head[1:3] == ("glass-paper", f"glass-paper{STRUCTURE}")
+            assert table.head[1:3] == ("glass", f"glass{STRUCTURE}")
             assert [row.name for row in table.rows] == ["mol → PROTEINS"]
-        (job,) = few_shot_jobs(Plan(data, ["PROTEINS"], ["glass-paper"], ONE))
+        (job,) = few_shot_jobs(Plan(data, ["PROTEINS"], ["glass"], **ONE))
         (outcome,) = job.run(job.cells)
         assert {"0", f"0{STRUCTURE}", "4", f"4 only{STRUCTURE}", f"all{STRUCTURE}"} < set(outcome.variants)
-        model = SourceModel("glass-paper", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
+        model = SourceModel("glass", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
     graphs = data.get("PROTEINS").without_labels()
     other = replace(graphs, node_labels=graphs.node_labels[::-1])
     for suffix, asked in model.for_target("PROTEINS").items():
@@ -136,7 +135,7 @@ def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data:
 
 def test_scoring_needs_scoring_rules(data: Any) -> None:
     with pytest.raises(BenchError, match="one scoring rule"):
-        scoring_jobs(Plan(data, ["MUTAG"], ["size-knn"], ONE))
+        scoring_jobs(Plan(data, ["MUTAG"], ["size-knn"], **ONE))
 
 
 def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +144,7 @@ def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         single, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1, random_state=seed)
     )
-    (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass-paper"], ONE))
+    (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass"], **ONE))
     (outcome,) = job.run(job.cells)
     assert set(outcome.variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass", "glass raw"}
     assert outcome.metrics == outcome.variants["glass raw"]

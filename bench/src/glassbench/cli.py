@@ -68,7 +68,6 @@ class Run:
 
         from glassbench.datasets import Datasets, dataset_names
         from glassbench.jobs import Plan
-        from glassbench.protocols import Splits
         from glassbench.records import Purpose, Results
         from glassbench.runner import run_jobs
         from graphglass.cluster.connection import connect
@@ -76,8 +75,9 @@ class Run:
         data = Datasets(self.data_root, in_memory)
         chosen = dataset_names(listed(self.datasets) if self.datasets else names, suite=suite)
         # The suite has splits of its own, of which the seeds alone are chosen here.
-        splits = Splits("minority" if suite else protocol, seed_numbers(self.seeds), flip)
-        made = jobs(Plan(data, chosen, methods, splits, encoders), **options)
+        splits = "minority" if suite else protocol
+        plan = Plan(data, chosen, methods, splits, seed_numbers(self.seeds), flip, encoders)
+        made = jobs(plan, **options)
         with nullcontext() if self.cluster is None else connect(self.cluster, self.workers) as client:
             results = Results.create(self.output, Purpose(benchmark, protocol, flip))
             run = run_jobs(made, results, data, threads=self.threads, client=client, progress=not self.quiet)
@@ -153,7 +153,7 @@ def bench() -> None:
 @app.command()
 @takes("run", SplitRun)
 def single(
-    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
+    methods: METHODS = "graphglass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
     select: Annotated[
         str, typer.Option("--select", help="last, or test: also the best test epoch, a diagnostic.")
     ] = "last",
@@ -173,7 +173,7 @@ def single(
 @app.command()
 @takes("run", SplitRun)
 def transfer(
-    methods: METHODS = "glass,size-knn",
+    methods: METHODS = "graphglass,size-knn",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
     cache: CACHE = None,
     *,
@@ -187,7 +187,7 @@ def transfer(
 
 @app.command("few-shot")
 @takes("run", SplitRun)
-def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: SplitRun) -> None:
+def few_shot(methods: METHODS = "graphglass,size-knn", cache: CACHE = None, *, run: SplitRun) -> None:
     """Add 0 to 32 and all trusted target normals to source references (tab:fewshot)."""
     from glassbench.transfer import FEW_SHOT_SOURCES, few_shot_jobs
 
@@ -198,8 +198,8 @@ def few_shot(methods: METHODS = "glass,size-knn", cache: CACHE = None, *, run: S
 @takes("run", SplitRun, seeds="4")
 def private(
     methods: Annotated[
-        str, typer.Option("--methods", help="glass: sketches, without a model; glass-paper: codes of a source encoder.")
-    ] = "glass",
+        str, typer.Option("--methods", help="graphglass: sketches, without a model; glass: codes of a source encoder.")
+    ] = "graphglass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
     cache: CACHE = None,
     *,
@@ -214,7 +214,7 @@ def private(
 
 @app.command()
 @takes("run", SplitRun)
-def scoring(methods: METHODS = "glass-paper", cache: CACHE = None, *, run: SplitRun) -> None:
+def scoring(methods: METHODS = "glass", cache: CACHE = None, *, run: SplitRun) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from glassbench.single import SCORING_DATASETS, scoring_jobs
 
@@ -225,7 +225,7 @@ def scoring(methods: METHODS = "glass-paper", cache: CACHE = None, *, run: Split
 @takes("run", SplitRun)
 def text(
     encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, separated by commas.")] = "numeric,minilm",
-    methods: METHODS = "glass-paper",
+    methods: METHODS = "glass",
     cache: CACHE = None,
     *,
     run: SplitRun,
@@ -253,7 +253,7 @@ def lora(
 
 @app.command()
 @takes("run", Run, seeds="3")
-def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl-cosine-knn", *, run: Run) -> None:
+def suite(methods: METHODS = "graphglass,bag-knn,netlsd-knn,size-knn,structure-knn,wl-cosine-knn", *, run: Run) -> None:
     """Every class a task, both directions: the twelve datasets and the development suite of DATA_ROOT/suite."""
     from glassbench.suite import suite_jobs
 
@@ -263,7 +263,7 @@ def suite(methods: METHODS = "glass,bag-knn,netlsd-knn,size-knn,structure-knn,wl
 @app.command()
 @takes("run", Run)
 def known(
-    methods: METHODS = "glass,logistic-wl,svm-wl,logistic-structure,svm-structure",
+    methods: METHODS = "graphglass,logistic-wl,svm-wl,logistic-structure,svm-structure",
     limit: Annotated[
         int | None, typer.Option("--limit", min=10, help="Largest number of references, and of test graphs.")
     ] = None,
@@ -279,7 +279,7 @@ def known(
 @app.command("anomaly-share")
 @takes("run", SplitRun)
 def anomaly_share(
-    methods: METHODS = "glass,size-knn,structure-knn,wl-cosine-knn", cache: CACHE = None, *, run: SplitRun
+    methods: METHODS = "graphglass,size-knn,structure-knn,wl-cosine-knn", cache: CACHE = None, *, run: SplitRun
 ) -> None:
     """Test sets with 5, 10, 20, 50 and 75% anomalies: which methods depend on the share."""
     from glassbench.single import share_jobs
@@ -291,7 +291,7 @@ def anomaly_share(
 def table(
     results: RESULTS,
     protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
-    format: Annotated[str, typer.Option("--format", help="md, csv or tex.")] = "md",  # noqa: A002
+    format: Annotated[str, typer.Option("--format", help="md or csv.")] = "md",  # noqa: A002
     metric: METRIC = "auroc",
     summary: Annotated[
         bool, typer.Option("--summary", help="Averages of all single-domain results, or of a private folder.")

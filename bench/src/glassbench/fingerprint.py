@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 from glassbench.isolation import stream
-from glassbench.methods import PRESETS, SUPERVISED, factory
+from glassbench.methods import GLASS, SUPERVISED, factory
 from glassbench.records import Record
 from graphglass.graphs import GraphSet, canonical_graph_set
 
 REFERENCES, QUERIES = 40, 12
 _DIGITS = 5  # significant digits that enter: more would differ between machines
 _EPOCHS = 2  # few, so that differences in rounding stay small
-# Longer than the warm-up of the paper preset, so that training also uses its prototypes.
-_PROBED_EPOCHS = {"glass-paper": 22, "glass-paper-untrained": 0}
+# Longer than the warm-up of GLASS, so that training also uses its prototypes.
+_PROBED_EPOCHS = {"glass": 22, "glass-untrained": 0}
 _TOLERANCE = 0.05  # of the deviation of the scores; processors were seen to differ by up to 0.006
 _KNOWN = 3  # of the queries, for methods that need known anomalies
 
@@ -44,15 +44,15 @@ def _probe(method: str) -> str:
     texts, scores = hashlib.sha256(), []
     for graphs in (probe_graphs(labelled=True), probe_graphs(labelled=False)):
         detector: Any = factory(method)(0)
-        trained = method != "glass" and "epochs" in getattr(detector, "get_params", dict)()
+        trained = method != "graphglass" and "epochs" in getattr(detector, "get_params", dict)()
         if trained:
             detector.set_params(epochs=_PROBED_EPOCHS.get(method, _EPOCHS))
-        if method in PRESETS:
+        if method in GLASS:
             # Which text encoder a record used is part of its settings; any of them probes the same code.
             detector.set_params(encoder="numeric")
         known = {"anomalies": graphs[-_KNOWN:]} if method in SUPERVISED else {}
         detector.fit(graphs[:REFERENCES], **known)
-        for text in _texts(detector, graphs) if method in PRESETS else ():
+        for text in _texts(detector, graphs) if method in GLASS else ():
             texts.update(text.encode())
         scores += [f"{score:.{_DIGITS}g}" for score in detector.decision_function(graphs[REFERENCES:])]
     if trained:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from glassbench import paper_figures as paper
-from glassbench.datasets import EVERY, SUITE, TWELVE
+from glassbench.datasets import SUITE, TWELVE
 from glassbench.known_anomalies import DIRECTIONS as KNOWN_DIRECTIONS
 from glassbench.known_anomalies import KNOWN
 from glassbench.methods import TRANSDUCTIVE, in_table_order
@@ -14,19 +14,21 @@ from glassbench.private_tables import macro_tables
 from glassbench.records import MANIFEST, Purpose, Record, Results, result_folders
 from glassbench.single import SHARES
 from glassbench.suite import DIRECTIONS, LIMITS
-from glassbench.table_model import Entry, Row, Table, Value
-from glassbench.tables import (
+from glassbench.table_entries import (
     LOWER_IS_BETTER,
     METRIC_TITLES,
     SHORT,
     average,
+    dataset_order,
     dataset_values,
     grouped,
     make_table,
     means_note,
     number_range,
+    published_name,
     seeds_of,
 )
+from glassbench.table_model import Entry, Row, Table, Value
 from graphglass.errors import BenchError
 
 GROUPS = {"twelve": TWELVE, "suite": tuple(SUITE)}
@@ -60,7 +62,7 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
         for (method,), figures in paper.MAIN_RESULTS.items():
             published = [average(Value(figures[name][0]) for name in span) for span in spans]
             entries = [entry for mean in published for entry in (mean, None, None)]
-            rows.append(Row(method, (*entries, None, None), quoted=True, group="published"))
+            rows.append(Row(published_name(method), (*entries, None, None), quoted=True, group="published"))
     titles = ["" if span is names else f" on {len(span)}" for span in spans]
     columns = [f"{side}{title}" for title in titles for side in (protocol, "flipped", "both")]
     notes = [f"Averages over {len(names)} datasets, where a row has all of them."]
@@ -206,5 +208,4 @@ def _dataset(record: Record) -> str:
 
 
 def _present(records: Iterable[Record]) -> list[str]:
-    found = {_dataset(record) for record in records}
-    return [name for name in EVERY if name in found]
+    return dataset_order(_dataset(record) for record in records)

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from glassbench.datasets import Datasets
-from glassbench.protocols import Split, Splits
+from glassbench.protocols import Split, check_protocol, split
 from glassbench.records import Cell
 from graphglass.graphs import GraphSet
 
@@ -18,18 +18,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a benchmark runs over, and where the encoders that it trains are kept; without `encoders` none is."""
+    """What a benchmark runs over: datasets, methods and splits, and where the encoders that it trains are kept."""
 
     datasets: Datasets
     names: Sequence[str]
     methods: Sequence[str]
-    splits: Splits = field(default_factory=Splits)
-    encoders: SourceEncoders | None = None
+    protocol: str = "minority"
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    flip: bool = False
+    encoders: SourceEncoders | None = None  # without it every encoder is trained anew
+
+    def __post_init__(self) -> None:
+        check_protocol(self.protocol)
+
+    def split(self, graphs: GraphSet, seed: int) -> Split:
+        """The split of a dataset for one seed."""
+        assert graphs.labels is not None
+        return split(graphs.labels, self.protocol, seed, flip=self.flip)
 
     def task(self, cell: Cell) -> tuple[GraphSet, Split]:
         """The dataset of a cell and its split."""
         graphs = self.datasets.get(str(cell["dataset"]))
-        return graphs, self.splits.of(graphs, int(cell["seed"]))
+        return graphs, self.split(graphs, int(cell["seed"]))
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class Outcome:
         The raw classes that were ``normal`` and ``anomalous``.
     variants : mapping
         Further metrics by name: scoring rules, numbers of shots, reference sets.
+    peak_memory_mb : float
+        Of the process that measured it; the runner sets it.
     """
 
     cell: Cell
@@ -56,6 +68,7 @@ class Outcome:
     counts: dict[str, int]
     labels: dict[str, list[int]]
     variants: dict[str, dict[str, float]] = field(default_factory=dict)
+    peak_memory_mb: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -67,18 +80,6 @@ class Job:
     datasets: tuple[str, ...]
     run: Callable[[Sequence[Cell]], Iterator[Outcome]]
     settings: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Work:
-    """The cells of a job that have no record yet, and the sha256 of every dataset the job reads."""
-
-    job: Job
-    cells: Sequence[Cell]
-    data: dict[str, str]
-
-
-Measured = tuple[Outcome, float]  # with the peak memory of its process in megabytes
 
 
 def cell_jobs(
@@ -105,7 +106,7 @@ def cell_jobs(
     names = ("dataset", *fields, "seed")
     jobs = []
     for dataset in plan.names:
-        combinations = product([dataset], *fields.values(), plan.splits.seeds)
+        combinations = product([dataset], *fields.values(), plan.seeds)
         cells: list[Cell] = [dict(zip(names, values, strict=True)) for values in combinations]
         parts = [cells] if together else [[cell] for cell in cells]
         jobs += [job(method, part) for method in plan.methods for part in parts]

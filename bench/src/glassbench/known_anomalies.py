@@ -17,13 +17,13 @@ from glassbench.datasets import Datasets
 from glassbench.jobs import Job, Outcome, Plan, cell_jobs
 from glassbench.methods import SUPERVISED, factory
 from glassbench.metrics import evaluate
-from glassbench.protocols import Splits, blind
+from glassbench.protocols import blind, split
 from glassbench.records import Cell
 from graphglass.errors import BenchError
 
 KNOWN = (0, 1, 5, 20, 100)
 DIRECTIONS = ("minority", "flip")
-METHODS = ("glass", *SUPERVISED)
+METHODS = ("graphglass", *SUPERVISED)
 log = logging.getLogger(__name__)
 
 
@@ -54,7 +54,7 @@ def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = 
     if smallest < 3:
         log.warning("%s is skipped: its smallest class has %d graphs, fewer than 3.", cell["dataset"], smallest)
         return None
-    parts = Splits(flip=cell["direction"] == "flip").of(graphs, seed)
+    parts = split(graphs.labels, "minority", seed, flip=cell["direction"] == "flip")
     anomalies = np.random.default_rng([seed, 0x5EED]).permutation(parts.test[parts.anomalous])
     pool = min(max(KNOWN), len(anomalies) // 2)
     known, references = anomalies[:pool], parts.references[:limit]

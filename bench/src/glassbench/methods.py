@@ -46,9 +46,9 @@ def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
 
 # One line per row of a table, in the order the tables show them.
 METHODS: dict[str, Factory] = {
-    "glass": lazy("graphglass.detector:GLASS"),
-    "glass-paper": lazy("graphglass.detector:GLASS", preset="paper"),
-    "glass-paper-untrained": lazy("graphglass.detector:GLASS", preset="paper", epochs=0),
+    "graphglass": lazy("graphglass.detector:GLASS", seeded=False),
+    "glass": lazy("graphglass.detector:GLASS", preset="paper"),
+    "glass-untrained": lazy("graphglass.detector:GLASS", preset="paper", epochs=0),
     "size-knn": lazy("glassbench.baselines.knn:SizeKNN", seeded=False),
     "structure-knn": lazy("glassbench.baselines.knn:StructureKNN", seeded=False),
     "wl-cosine-knn": lazy("glassbench.baselines.knn:WLCosineKNN", seeded=False),
@@ -79,9 +79,11 @@ SUPERVISED: dict[str, Factory] = {
     for classifier in ("logistic", "svm")
 }
 
-PRESETS = ("glass-paper", "glass-paper-untrained")  # methods that read text
+GLASS = ("glass", "glass-untrained")  # the paper's method, which reads text
 TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn", "bag-knn", "netlsd-knn")
 KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
+# Parameters that no score depends on.
+_NOT_SCORING = ("contamination", "device", "preset", "random_state", "verbose")
 TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it
 
 
@@ -108,12 +110,12 @@ def in_table_order(names: Iterable[str]) -> list[str]:
 
 
 def configuration(detector: Detector) -> dict[str, Any]:
-    """The settings a detector was built with, presets resolved, as JSON values; the seed belongs to the cell."""
+    """The settings a detector was built with, choices resolved, as JSON values; the seed belongs to the cell."""
     settings = dict(getattr(detector, "get_params", dict)())
-    chosen = getattr(detector, "settings", lambda: None)()  # GLASS: what its preset stands for today
+    chosen = getattr(detector, "settings", lambda: None)()  # GLASS: what its choices stand for
     settings |= {} if chosen is None else asdict(chosen)
-    settings.pop("random_state", None)
-    values: dict[str, Any] = json.loads(json.dumps(settings, sort_keys=True, default=_plain))
+    shown = {name: value for name, value in settings.items() if name not in _NOT_SCORING}
+    values: dict[str, Any] = json.loads(json.dumps(shown, sort_keys=True, default=_plain))
     return values
 
 

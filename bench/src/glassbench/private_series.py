@@ -33,8 +33,8 @@ from graphglass.graphs import GraphSet
 from graphglass.privacy.private_summary import SHRINKAGE
 from graphglass.privacy.sketch_features import SketchFeatures
 
-SKETCH = "glass"  # the default trains nothing, and its release is the public sketch
-METHODS = (SKETCH, "glass-paper")
+SKETCH = "graphglass"  # the default trains nothing, and its release is the public sketch
+METHODS = (SKETCH, "glass")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 EPSILON = 4.0
 DELTA = 1e-5
@@ -101,7 +101,7 @@ def _code_cells(plan: Plan, source: str, seed: int, cells: Sequence[Cell]) -> It
     start = time.perf_counter()
     encoders = plan.encoders or SourceEncoders()
     parts = source_references(plan, source, seed)
-    untrained: Any = factory("glass-paper")(seed)
+    untrained: Any = factory("glass")(seed)
     detector = encoders.fit_encoder(untrained, parts, instruction=INSTRUCTION)
     embedded = [encoders.codes(detector, part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}

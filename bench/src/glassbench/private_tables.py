@@ -8,8 +8,8 @@ from glassbench import paper_figures as paper
 from glassbench.metrics import summary
 from glassbench.private_series import DIAGNOSTICS, REFERENCES, SITES, SIZES
 from glassbench.records import Record, Results
+from glassbench.table_entries import SHORT, figure_entry, grouped, make_table, means_note, variant_entry
 from glassbench.table_model import Entry, Row, Table, Value
-from glassbench.tables import SHORT, figure_entry, grouped, make_table, means_note, variant_entry
 from glassbench.transfer import DISJOINT
 
 # The settings of tab:dp_main and of the diagnostics; each of these targets has one source there.
@@ -80,9 +80,9 @@ def _macro_table(results: Results, method: str, settings: Settings, metric: str)
         Row("summary with source prior", row(" +source")),
     ]
     if metric == "auroc" and len(settings) == len(DISJOINT):
-        rows.append(Row("target 5-NN, paper", (Value(paper.DISJOINT_MACRO["target-nn"]), *nothing), quoted=True))
+        rows.append(Row("target 5-NN, published", (Value(paper.DISJOINT_MACRO["target-nn"]), *nothing), quoted=True))
         quoted = [Value(v) if (v := paper.DISJOINT_MACRO.get(name)) else None for name in RELEASES]
-        rows.append(Row("summary, paper", tuple(quoted), quoted=True))
+        rows.append(Row("summary, published", tuple(quoted), quoted=True))
     head = (f"mean of {len(settings)} settings", "exact", *(TITLES[name] for name in RELEASES[1:]))
     return _table(results, metric, method, "macro average", head, rows)
 
@@ -112,7 +112,7 @@ def _settings_table(results: Results, method: str, settings: Settings, metric: s
             published = paper.DISJOINT[(source, name)]
             names = ("source-nn", "target-nn", *RELEASES, "")
             quoted = [figure_entry(published, column) for column in names]
-            rows.append(Row(f"{source} → {SHORT.get(name, name)}, paper", ("", *quoted), quoted=True))
+            rows.append(Row(f"{source} → {SHORT.get(name, name)}, published", ("", *quoted), quoted=True))
     rows.append(Row("mean", ("", *(macro(settings, column, metric) for column in columns))))
     head = ("source → target", "n", "source 5-NN", "target 5-NN", *(TITLES[name] for name in RELEASES),
             "ε = 4 with source")  # fmt: skip
@@ -144,7 +144,7 @@ def _modalities_table(results: Results, method: str, settings: Settings) -> Tabl
         rows.append(Row(SHORT.get(name, name), tuple(variant_entry(own, column, "auroc") for column in names)))
         published = paper.MODALITIES[(name,)]
         quoted = [figure_entry(published, column) for column in ("graph", "text", "joint", "joint+source")]
-        rows.append(Row(f"{SHORT.get(name, name)}, paper", tuple(quoted), quoted=True))
+        rows.append(Row(f"{SHORT.get(name, name)}, published", tuple(quoted), quoted=True))
     head = ("target", "graph", "text", "joint", "joint + source")
     return _table(results, "auroc", method, "modalities at ε = 4 (tab:dp_modalities)", head, rows)
 
@@ -160,7 +160,7 @@ def _resolution_table(results: Results, method: str, settings: Settings) -> Tabl
         rows.append(Row(label, (*entries, Value(sum(spread) / len(spread), digits=2))))
         if published := paper.RESOLUTION.get(label):
             quoted = [Value(published[column]) for column in shown]
-            rows.append(Row(f"{label}, paper", (*quoted, Value(published["noise"], digits=2)), quoted=True))
+            rows.append(Row(f"{label}, published", (*quoted, Value(published["noise"], digits=2)), quoted=True))
     head = ("setting", *(SHORT.get(name, name) for name in shown), "noise SD")
     note = "Noise SD: mean deviation of the AUROC over the draws of one model."
     return _table(results, "auroc", method, "resolution at ε = 4 (tab:dp_resolution)", head, rows, note)
@@ -175,7 +175,7 @@ def _extra_table(results: Results, method: str, settings: Settings) -> Table:
         rows.append(Row(SHORT.get(name, name), tuple(entries)))
         published = paper.EXTRA[(name,)]
         quoted = [figure_entry(published, column) for column in ("auprc", "fpr95", "J=1", "J=2", "J=4")]
-        rows.append(Row(f"{SHORT.get(name, name)}, paper", tuple(quoted), quoted=True))
+        rows.append(Row(f"{SHORT.get(name, name)}, published", tuple(quoted), quoted=True))
     head = ("target", "AUPRC", "FPR95", "J = 1", "J = 2", "J = 4")
     note = "AUPRC and FPR95 of the target alone; AUROC over J sites with the source prior."
     return _table(results, "auroc", method, "further metrics and sites at ε = 4 (tab:dp_extra)", head, rows, note)

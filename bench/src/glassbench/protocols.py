@@ -61,26 +61,9 @@ class Split:
         return {"normal": list(self.normal_labels), "anomalous": list(self.anomalous_labels)}
 
 
-@dataclass(frozen=True)
-class Splits:
-    """The splits a benchmark runs: a protocol, a direction and seeds."""
-
-    protocol: str = "minority"
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    flip: bool = False
-
-    def __post_init__(self) -> None:
-        _check(self.protocol)
-
-    def of(self, graphs: GraphSet, seed: int) -> Split:
-        """The split of a dataset for one seed."""
-        assert graphs.labels is not None
-        return split(graphs.labels, self.protocol, seed, flip=self.flip)
-
-
 def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False) -> Split:
     """The split of a dataset with raw class `labels` under a named protocol."""
-    _check(protocol)
+    check_protocol(protocol)
     raw = np.asarray(labels)
     classes, counts = np.unique(raw, return_counts=True)
     if len(classes) < 2:
@@ -115,7 +98,8 @@ def shuffled_split(
     return Split(seed, references, test, anomalous[test], tuple(odd.tolist()), tuple(normal.tolist()))
 
 
-def _check(protocol: str) -> None:
+def check_protocol(protocol: str) -> None:
+    """Refuse an unknown name."""
     if protocol not in PROTOCOLS:
         raise BenchError(f"Unknown protocol {protocol!r}. The protocols are: {', '.join(PROTOCOLS)}.")
 

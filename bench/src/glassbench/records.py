@@ -126,6 +126,11 @@ class Results:
                     f"{path}, line {number}: half-written record (missing {', '.join(missing) or 'its line end'}). "
                     "Delete that line and run the benchmark again: only that cell is repeated."
                 )
+            if "preset" in record["configuration"]:
+                raise BenchError(
+                    f"{path}, line {number}: a record of version 0.2.0, where 'glass' was today's graphglass and "
+                    "'glass-paper' today's glass. Use another folder."
+                )
             found = Purpose(record["benchmark"], record["protocol"], record["flip"])
             if found != self.purpose or record["method"] != path.stem:
                 raise BenchError(

@@ -1,21 +1,25 @@
-"""Run cells that have no record yet, one after another or on a cluster, and record each as it finishes."""
+"""Run cells that have no record yet, one after another or on a Dask cluster, and record each as it finishes.
+
+Every job runs in a child process, here or of a worker: its peak memory is its own, and a crash takes nothing else.
+"""
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from glassbench.cluster_runner import run_on_cluster
 from glassbench.datasets import Datasets
 from glassbench.fingerprint import agree, fingerprint
 from glassbench.isolation import stream
-from glassbench.jobs import Job, Measured, Outcome, Work
+from glassbench.jobs import Job, Outcome
 from glassbench.methods import configuration, factory
 from glassbench.metrics import METRIC_NAMES
 from glassbench.records import Cell, Record, Results, cell_key
@@ -23,6 +27,8 @@ from graphglass.errors import BenchError, GlassError
 from graphglass.files.progress import progress_bar
 
 _PACKAGES = ("graphglass", "numpy", "scipy", "scikit-learn", "numba", "torch")
+# Jobs under way per worker: one runs, one waits. No worker idles, and few are repeated if this process ends.
+_AHEAD = 2
 log = logging.getLogger(__name__)
 
 
@@ -68,36 +74,36 @@ def run_jobs(
     label = f"Running {results.purpose.benchmark}"
     with progress_bar(label, total, show=progress, completed=total - waiting_cells) as advance:
 
-        def waiting() -> Iterator[Work]:
+        def waiting() -> Iterator[Job]:
             for job, cells in zip(jobs, open_cells, strict=True):
                 if not cells:
                     continue
                 advance(0, _title(job))
                 try:
-                    data = {name: datasets.hash(name) for name in job.datasets}
-                    _check_data(known, data, results)
+                    _check_data(known, {name: datasets.hash(name) for name in job.datasets}, results)
                 except GlassError as error:
                     fail(job, error)
                     continue
-                yield Work(job, cells, data)
+                yield replace(job, cells=tuple(cells))
 
         if client is None:
             measured = _one_by_one(waiting(), datasets, threads=threads, isolate=isolate)
         else:
-            measured = run_on_cluster(client, waiting(), datasets, threads=threads)
-        for work, value in measured:
-            if isinstance(value, GlassError):
-                fail(work.job, value)
+            measured = _on_cluster(client, waiting(), datasets, threads=threads)
+        for job, outcome in measured:
+            if isinstance(outcome, GlassError):
+                fail(job, outcome)
                 continue
-            outcome, memory = value
             shared = {
-                "configuration": _without_cell(outcome.cell, settings[work.job.method]),
-                "fingerprint": codes[work.job.method],
+                "configuration": _without_cell(outcome.cell, settings[job.method]),
+                "data": {name: datasets.hash(name) for name in job.datasets},
                 "threads": threads,
             }
-            results.append(_record(results, work, outcome, memory) | shared)
+            if (code := codes[job.method]) is not None:
+                shared["fingerprint"] = code
+            results.append(_record(results, job.method, outcome) | shared)
             finished += 1
-            advance(1, _title(work.job))
+            advance(1, _title(job))
     if failures:
         head = f"{len(failures)} of {len(jobs)} jobs failed, {finished} cells finished."
         raise BenchError("\n  ".join([head, *failures]))
@@ -105,16 +111,79 @@ def run_jobs(
 
 
 def _one_by_one(
-    waiting: Iterator[Work], datasets: Datasets, *, threads: int, isolate: bool
-) -> Iterator[tuple[Work, Measured | GlassError]]:
-    for work in waiting:
+    waiting: Iterator[Job], datasets: Datasets, *, threads: int, isolate: bool
+) -> Iterator[tuple[Job, Outcome | GlassError]]:
+    for job in waiting:
         try:
-            for name in work.job.datasets:  # read before the fork, so that a child finds them in memory
+            for name in job.datasets:  # read before the fork: a child finds them in memory
                 datasets.get(name)
-            for value in stream(partial(work.job.run, work.cells), threads=threads, isolate=isolate):
-                yield work, value
+            for outcome in _outcomes(job, threads, isolate=isolate):
+                yield job, outcome
         except GlassError as error:
-            yield work, error
+            yield job, error
+
+
+def _outcomes(job: Job, threads: int, *, isolate: bool = True) -> Iterator[Outcome]:
+    for outcome, memory in stream(partial(job.run, job.cells), threads=threads, isolate=isolate):
+        yield replace(outcome, peak_memory_mb=memory)
+
+
+def _on_cluster(
+    client: Any, waiting: Iterator[Job], datasets: Datasets, *, threads: int
+) -> Iterator[tuple[Job, Outcome | GlassError]]:
+    """Outcomes as jobs finish on the workers of `client`; a job that fails gives its error after what it finished.
+
+    The workers read the datasets from their own data root; another copy than this process has is refused.
+    """
+    from distributed import KilledWorker, as_completed
+
+    pending: dict[Any, Job] = {}
+    running = as_completed()
+
+    def launch() -> None:
+        if (job := next(waiting, None)) is not None:
+            data = {name: datasets.hash(name) for name in job.datasets}
+            future = client.submit(_on_worker, (job, datasets, data), threads, pure=False)
+            pending[future] = job
+            running.add(future)
+
+    for _ in range(_AHEAD * max(1, len(client.scheduler_info()["workers"]))):
+        launch()
+    for future in running:
+        job = pending.pop(future)
+        launch()
+        try:
+            outcomes, error = future.result()
+        except KilledWorker as killed:
+            outcomes, error = [], f"every worker that took it died ({killed})"
+        except Exception as failure:  # whatever became of one job, the others finish
+            outcomes, error = [], f"{type(failure).__name__}: {failure}"
+        for outcome in outcomes:
+            yield job, outcome
+        if error is not None:
+            yield job, BenchError(error)
+
+
+def _on_worker(task: tuple[Job, Datasets, Mapping[str, str]], threads: int) -> tuple[list[Outcome], str | None]:
+    """The cells that finished, and why the others did not."""
+    job, datasets, data = task
+    # Dask marks workers as daemons, which may not have children; a cell's memory and crash are to be its own.
+    multiprocessing.current_process().daemon = False
+    outcomes: list[Outcome] = []
+    try:
+        for name, expected in data.items():
+            if (found := datasets.hash(name)) != expected:
+                raise BenchError(
+                    f"the worker's copy of {name} has sha256 {found[:12]}, the client's {expected[:12]}. "
+                    "Give both the same data root."
+                )
+        for outcome in _outcomes(job, threads):
+            outcomes.append(outcome)  # one by one: what came before a failure is kept
+    except GlassError as error:
+        return outcomes, str(error)
+    except Exception as error:  # a result, not an exception: what was measured before comes with it
+        return outcomes, f"{type(error).__name__}: {error}"
+    return outcomes, None
 
 
 def _title(job: Job) -> str:
@@ -126,7 +195,7 @@ def _without_cell(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name not in cell}
 
 
-def _finished(results: Results, method: str, settings: dict[str, Any], code: str) -> set[Any]:
+def _finished(results: Results, method: str, settings: dict[str, Any], code: str | None) -> set[Any]:
     """The cells that have a record; records of other settings or code are refused."""
     records = results.records(method)
     path = f"{results.folder}/{method}.jsonl"
@@ -136,7 +205,8 @@ def _finished(results: Results, method: str, settings: dict[str, Any], code: str
                 f"{path} was made with {record['configuration']}, this run has {expected}. "
                 "Use another folder, or delete the file to run the method again."
             )
-        if (found := record.get("fingerprint")) is not None and not agree(found, code):
+        found = record.get("fingerprint")
+        if found is not None and code is not None and not agree(found, code):
             raise BenchError(
                 f"{path} was made by code that scores differently (fingerprint {found[:16]}, now {code[:16]}). "
                 "Use another folder, or delete the file to run the method again."
@@ -154,19 +224,18 @@ def _check_data(known: dict[str, str], data: dict[str, str], results: Results) -
             )
 
 
-def _record(results: Results, work: Work, outcome: Outcome, memory: float) -> Record:
+def _record(results: Results, method: str, outcome: Outcome) -> Record:
     purpose = results.purpose
     record: Record = {
         "benchmark": purpose.benchmark,
         "cell": dict(outcome.cell),
         "counts": outcome.counts,
-        "data": work.data,
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "flip": purpose.flip,
         "labels": outcome.labels,
-        "method": work.job.method,
+        "method": method,
         "metrics": _rounded(outcome.metrics),
-        "peak_memory_mb": round(memory, 1),
+        "peak_memory_mb": round(outcome.peak_memory_mb, 1),
         "protocol": purpose.protocol,
         "seconds": {name: round(value, 3) for name, value in outcome.seconds.items()},
         "versions": versions(),

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 
 from glassbench.datasets import DOMAINS
 from glassbench.jobs import Job, Outcome, Plan, cell_jobs
-from glassbench.methods import KERNELS, PRESETS, TRAINING_FREE, TRANSDUCTIVE, Detector, factory
+from glassbench.methods import GLASS, KERNELS, TRAINING_FREE, TRANSDUCTIVE, Detector, factory
 from glassbench.metrics import evaluate
 from glassbench.protocols import Split, blind
 from glassbench.records import Cell
-from glassbench.source_models import SourceEncoders
 from graphglass.errors import BenchError
-from graphglass.glass.training.references import prepare
 from graphglass.graphs import GraphSet
 
 if TYPE_CHECKING:
+    from glassbench.source_models import SourceEncoders
     from graphglass.glass.trained_encoder import TrainedEncoder
 
 SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
@@ -52,7 +51,7 @@ def scoring_jobs(plan: Plan) -> list[Job]:
     """The same with every scoring rule of the paper as a variant; methods must have `score_variants` (GLASS)."""
     for method in plan.methods:
         if not hasattr(factory(method)(0), "score_variants"):
-            raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes glass-paper.")
+            raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes glass.")
 
     def measure(method: str, cell: Cell) -> Outcome:
         return dataset_cell(*plan.task(cell), built(method, cell), cell, _scoring_rules, plan.encoders)
@@ -63,8 +62,8 @@ def scoring_jobs(plan: Plan) -> list[Job]:
 def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
     """One job per dataset, text encoder, method and seed; the graph and text codes alone are variants."""
     for method in plan.methods:
-        if method not in PRESETS:
-            raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(PRESETS)}.")
+        if method not in GLASS:
+            raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(GLASS)}.")
 
     def codes_alone(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
         rules = _scoring_rules(fitted, queries)
@@ -88,8 +87,11 @@ def selection_jobs(plan: Plan) -> list[Job]:
     A diagnostic of reported figures. Its best epoch uses the labels of the test set, so it is no result of a method.
     """
     for method in plan.methods:
-        if method != "glass-paper":
-            raise BenchError(f"Method {method!r} has no epochs to choose from here; --select test takes glass-paper.")
+        if method != "glass":
+            raise BenchError(f"Method {method!r} has no epochs to choose from here; --select test takes glass.")
+
+    from glassbench.source_models import SourceEncoders
+    from graphglass.glass.training.references import prepare
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
@@ -144,9 +146,9 @@ def drawn(anomalous: NDArray[np.bool_], share: int, seed: int) -> NDArray[np.int
 
 
 def built(method: str, cell: Cell, **options: Any) -> Any:
-    """The method of a cell; the prompts of the paper preset name the domain of the dataset, as the paper's do."""
+    """The method of a cell; the prompts of GLASS name the domain of the dataset, as the paper's do."""
     detector: Any = factory(method)(int(cell["seed"]))
-    if method in PRESETS:
+    if method in GLASS:
         detector.set_params(domain=DOMAINS.get(str(cell["dataset"]), "graph"), **options)
     return detector
 
@@ -160,7 +162,7 @@ def dataset_jobs(
     """Jobs of :func:`built` methods; their records say where the domain of the prompts comes from."""
     said = {"domain": "of the dataset"}
     jobs = cell_jobs(plan, measure, settings, **fields)
-    return [replace(job, settings=job.settings | said) if job.method in PRESETS else job for job in jobs]
+    return [replace(job, settings=job.settings | said) if job.method in GLASS else job for job in jobs]
 
 
 def dataset_cell(
@@ -190,7 +192,7 @@ def fit_and_score(
     An encoder that was trained before counts with the seconds that its training took.
     """
     start = time.perf_counter()
-    if encoders is not None and getattr(detector, "preset", None) == "paper":
+    if encoders is not None and hasattr(detector, "fit_encoder"):
         fitted: Any = encoders.fit(detector, references)
     else:
         fitted = detector.fit(references)

@@ -1,4 +1,4 @@
-"""Trained encoders of the paper preset, each trained once and kept on disk for every benchmark that asks for it.
+"""Trained encoders of GLASS, each trained once and kept on disk for every benchmark that asks for it.
 
 Only the trained encoder is kept, and where asked the codes it gives; never references or anything fitted on them. How
 graphs are scored may change between two runs without either meeting the other's leftovers.
@@ -25,7 +25,6 @@ from graphglass.errors import ArtifactError, BenchError
 from graphglass.files.cache_folder import cache_root
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
-from graphglass.glass.training.references import prepare
 from graphglass.graphs import GraphSet
 
 if TYPE_CHECKING:
@@ -55,6 +54,8 @@ class SourceEncoders:
 
         With `on_epoch`, which is called with the encoder after every epoch, nothing is skipped.
         """
+        from graphglass.glass.training.references import prepare
+
         settings = detector.settings()
         graphs: Any = sources if isinstance(sources, GraphSet) else dict(sources)
         if settings is None:
@@ -67,6 +68,7 @@ class SourceEncoders:
     ) -> GLASS:
         """``detector.fit_encoder(sources)`` in the same way; prompts are read and will be read with `instruction`."""
         from graphglass.glass.prompt.graphdp import PromptContext
+        from graphglass.glass.training.references import prepare
 
         settings = detector.settings()
         assert settings is not None
@@ -155,7 +157,7 @@ def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
     settings = configuration(detector)
     pool = _digest(sources) if isinstance(sources, GraphSet) else [[k, _digest(part)] for k, part in sources.items()]
     return {
-        "code": fingerprint("glass-paper"),
+        "code": fingerprint("glass"),
         "instruction": "phase-aware",
         "training": {name: settings[name] for name in _TRAINING},
         "text": load_encoder(settings["encoder"]).fingerprint.digest,

@@ -1,18 +1,18 @@
-"""A table of figures, its three renderings (Markdown, CSV, LaTeX), and its place in a page."""
+"""A table of figures, its two renderings (Markdown, CSV), and its place in a page."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from graphglass.errors import BenchError
 from graphglass.files.atomic import write_whole
 
-FORMATS = ("md", "csv", "tex")
+FORMATS = ("md", "csv")
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class Value:
     runs: int = 0
     digits: int = 1
 
-    def text(self, plus_minus: str = "±") -> str:
-        spread = "" if math.isnan(self.std) else f"{plus_minus}{self.std:.{self.digits}f}"
+    def text(self) -> str:
+        """The mean, and after ± the deviation where there is one."""
+        spread = "" if math.isnan(self.std) else f"±{self.std:.{self.digits}f}"
         return f"{self.mean:.{self.digits}f}{spread}"
 
 
@@ -61,7 +62,7 @@ class Table:
         """The table as text."""
         if format not in FORMATS:
             raise BenchError(f"Unknown format {format!r}. The formats are: {', '.join(FORMATS)}.")
-        return {"md": self._markdown, "csv": self._csv, "tex": self._latex}[format]()
+        return self._markdown() if format == "md" else self._csv()
 
     def _best(self) -> set[tuple[int, int]]:
         best = set()
@@ -73,25 +74,16 @@ class Table:
                 best |= {(i, column) for i, mean in means if mean == top}
         return best
 
-    def _lines(
-        self, line: Callable[[Sequence[str]], str], heading: Callable[[str], str], emphasis: str, bold: str, plus: str
-    ) -> Iterator[str]:
-        """The rows as lines, groups under a heading; `emphasis` and `bold` are patterns with a ``%s``."""
+    def _markdown(self) -> str:
+        lines = [f"### {self.title}", "", *markdown(self.head, [])]
         best, group = self._best(), ""
         for i, row in enumerate(self.rows):
             if row.group != group:
                 group = row.group
-                yield heading(group)
-            cells = [entry.text(plus) if isinstance(entry, Value) else entry or "–" for entry in row.entries]
-            cells = [bold % cell if (i, column) in best else cell for column, cell in enumerate(cells)]
-            yield line([emphasis % row.name if row.quoted else row.name, *cells])
-
-    def _markdown(self) -> str:
-        def heading(name: str) -> str:
-            return _markdown_line([f"***{name}***", *[""] * (len(self.head) - 1)])
-
-        lines = [f"### {self.title}", "", *markdown(self.head, [])]
-        lines += self._lines(_markdown_line, heading, "*%s*", "**%s**", "±")
+                lines.append(_markdown_line([f"***{group}***", *[""] * (len(self.head) - 1)]))
+            cells = [entry.text() if isinstance(entry, Value) else entry or "–" for entry in row.entries]
+            cells = [f"**{cell}**" if (i, column) in best else cell for column, cell in enumerate(cells)]
+            lines.append(_markdown_line([f"*{row.name}*" if row.quoted else row.name, *cells]))
         return "\n".join([*lines, "", *(f"{note}\n" for note in self.notes)]).rstrip() + "\n"
 
     def _csv(self) -> str:
@@ -107,27 +99,8 @@ class Table:
                     cells += [round(entry.mean, 4), spread, entry.runs or ""]
                 else:
                     cells += [entry or "", "", ""]
-            writer.writerow([row.name, "paper" if row.quoted else "measured", row.group, *cells])
+            writer.writerow([row.name, "published" if row.quoted else "measured", row.group, *cells])
         return stream.getvalue()
-
-    def _latex(self) -> str:
-        def line(cells: Sequence[str]) -> str:
-            return " & ".join(_escaped(cell) for cell in cells) + r" \\"
-
-        def heading(name: str) -> str:
-            return rf"\multicolumn{{{len(self.head)}}}{{@{{}}l}}{{\emph{{{_escaped(name)}}}}} \\"
-
-        columns = "c" * (len(self.head) - 1)
-        lines = [f"% {self.title}", rf"\begin{{tabular}}{{@{{}}l{columns}@{{}}}}", r"\toprule", line(self.head)]
-        rows = self._lines(line, heading, r"\emph{%s}", r"\textbf{%s}", r"$\pm$")
-        lines += [r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in self.notes)]
-        return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    for sign in "&%#_":
-        text = text.replace(sign, rf"\{sign}")
-    return text.replace("–", "--").replace("→", r"$\to$")
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "---:") -> list[str]:

@@ -14,20 +14,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassbench.datasets import DOMAINS
 from glassbench.jobs import Job, Outcome, Plan, cell_jobs
-from glassbench.methods import KERNELS, PRESETS, TRAINING_FREE, factory
+from glassbench.methods import GLASS, KERNELS, TRAINING_FREE, factory
 from glassbench.metrics import evaluate
 from glassbench.protocols import Split, blind
 from glassbench.records import Cell
-from glassbench.source_models import SourceEncoders
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet, concatenate
+
+if TYPE_CHECKING:
+    from glassbench.source_models import SourceEncoders
 
 # Source pools of the private series; the paper does not name those of tab:cross, so they serve both.
 POOLS: dict[str, tuple[str, ...]] = {
@@ -97,7 +99,7 @@ def pool_jobs(
     `settings` says what the records of a method depend on besides the method's own settings.
     """
     jobs = []
-    for source, method, seed in product(sources, plan.methods, plan.splits.seeds):
+    for source, method, seed in product(sources, plan.methods, plan.seeds):
         targets = [name for origin, name in pairs if origin == source and name in plan.names]
         cells: tuple[Cell, ...] = tuple({"source": source, "dataset": name, "seed": seed} for name in targets)
         needed = tuple(dict.fromkeys([*POOLS[source], *targets]))
@@ -147,14 +149,14 @@ def few_shot_jobs(plan: Plan) -> list[Job]:
 
 
 def _prompts(method: str) -> dict[str, Any]:
-    """Where the domains in the prompts of the paper preset come from, for the records."""
-    return {"domain": "of the source and of the target"} if method in PRESETS else {}
+    """Where the domains in the prompts of GLASS come from, for the records."""
+    return {"domain": "of the source and of the target"} if method in GLASS else {}
 
 
 def source_references(plan: Plan, source: str, seed: int) -> dict[str, GraphSet]:
     """The normal references of every dataset of a source pool, blinded."""
     pool = {name: plan.datasets.get(name) for name in POOLS[source]}
-    return {name: blind(graphs, plan.splits.of(graphs, seed).references) for name, graphs in pool.items()}
+    return {name: blind(graphs, plan.split(graphs, seed).references) for name, graphs in pool.items()}
 
 
 def target(plan: Plan, cell: Cell, sources: Mapping[str, GraphSet]) -> tuple[GraphSet, GraphSet, Split]:
@@ -182,7 +184,7 @@ class SourceModel:
     are a new fit. Across domains labels and attributes mean different things, so these methods then compare structure
     alone; GLASS decides for itself what it reads (:meth:`graphglass.GLASS.for_any_domain`).
 
-    `source` names the pool, which prompts of the paper preset name as the domain.
+    `source` names the pool, which prompts of GLASS name as the domain.
     """
 
     def __init__(
@@ -198,8 +200,8 @@ class SourceModel:
         self._pool = concatenate([_named(name, part.structure_only()) for name, part in sources.items()])
         detector: Any = factory(method)(seed)
         self._swaps = hasattr(detector, "with_references")
-        self._paper = getattr(detector, "preset", None) == "paper"
-        if self._paper:
+        self._reads_prompts = getattr(detector, "settings", lambda: None)() is not None  # GLASS
+        if self._reads_prompts:
             detector.set_params(domain="graph" if source == "all" else source)
         if not self._swaps:
             self._detector: Any = detector.fit(self._pool)
@@ -212,8 +214,8 @@ class SourceModel:
         return self._swaps or self._method in TRAINING_FREE + KERNELS
 
     def for_target(self, name: str) -> dict[str, SourceModel]:
-        """This model for graphs of a dataset; the paper preset also by structure alone, named by a suffix."""
-        if not self._paper:
+        """This model for graphs of a dataset; GLASS also by structure alone, named by a suffix."""
+        if not self._reads_prompts:
             return {"": self}
         kept = copy.copy(self)
         kept._detector = copy.copy(self._detector).set_params(domain=DOMAINS.get(name, "graph"))

@@ -10,8 +10,7 @@ from typing import Any
 from glassbench import paper_figures as paper
 from glassbench.methods import in_table_order
 from glassbench.records import Record, Results
-from glassbench.table_model import Entry, Row, Table
-from glassbench.tables import (
+from glassbench.table_entries import (
     SHORT,
     average,
     figure_entry,
@@ -21,6 +20,7 @@ from glassbench.tables import (
     variant_entry,
     variant_names,
 )
+from glassbench.table_model import Entry, Row, Table
 from glassbench.transfer import DISJOINT, FEW, PAIRS, STRUCTURE
 
 
@@ -31,10 +31,14 @@ def transfer_tables(results: Results, metric: str = "auroc") -> list[Table]:
     note = "`source NN` and `target NN`: the paper's private series, four seeds, fixed epoch."
     # The references, how they are called, and the paper's figures for them.
     choices: tuple[tuple[str, str, dict[str, str]], ...] = (
-        ("zero-shot", "source references", {"paper, transfer": "transfer", "paper, source NN": "source-nn"}),
+        ("zero-shot", "source references", {"published, transfer": "transfer", "published, source NN": "source-nn"}),
         (f"{FEW} shots", f"{FEW} target references", {}),
-        ("matched", "all target references", {"paper, single domain": "single", "paper, target NN": "target-nn"}),
-    )
+        (
+            "matched",
+            "all target references",
+            {"published, single domain": "single", "published, target NN": "target-nn"},
+        ),
+    )  # fmt: skip
     made = []
     for variant, title, printed in choices:
         columns: dict[str, list[Entry]] = {}
@@ -77,7 +81,7 @@ def few_shot_tables(results: Results, metric: str = "auroc") -> list[Table]:
         }
         columns = {title: column for title, column in columns.items() if any(column)}
         if metric == "auroc" and not results.purpose.flip:
-            columns["paper"] = [figure_entry(paper.FEW_SHOT.get((k,)), name) for k in shots]
+            columns["published"] = [figure_entry(paper.FEW_SHOT.get((k,)), name) for k in shots]
         rows = [Row(k, entries) for k, entries in zip(shots, zip(*columns.values(), strict=True), strict=True)]
         what = f"few-shot, {source} → {SHORT.get(name, name)}"
         made.append(make_table(results, metric, ("k", *columns), rows, notes, what=what))
