@@ -17,6 +17,7 @@ from glassbench.table_entries import SHORT
 from glassbench.table_model import filled, markdown
 
 RESULTS = Path("bench/results/benchmarks")
+HOMES = {"structure": "bench/docs", "serving": "docs", "language": "docs", "training": "bench/docs"}
 
 
 def main() -> None:
@@ -32,7 +33,7 @@ def pages() -> dict[Path, str]:
         "language": {"encoders": encoders(), "anchors": anchors()},
         "training": {"epochs": epochs()},
     }
-    return {(page := Path(f"docs/{name}.md")): filled(page, blocks) for name, blocks in parts.items()}
+    return {(page := Path(f"{HOMES[name]}/{name}.md")): filled(page, blocks) for name, blocks in parts.items()}
 
 
 def results(name: str) -> Any:

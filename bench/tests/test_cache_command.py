@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass.cli.app import app
+from glassbench.cli import app
 from graphglass.glass.encoders.embedding_cache import EmbeddingCache
 from graphglass.glass.encoders.text_encoder import Fingerprint
 

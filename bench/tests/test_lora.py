@@ -9,7 +9,7 @@ import pytest
 
 from glassbench.lora import LoraSettings, _adapted, _tune, tuned_scores
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.tu_catalogue import load_dataset
 
 pytest.importorskip("peft")
 pytest.importorskip("sentence_transformers")
@@ -57,10 +57,10 @@ def test_only_adapters_learn(tiny: str) -> None:
     assert closeness(after) > closeness(before) + 0.3
 
 
-def test_tuned_scores(tiny: str, mutag: GraphSet) -> None:
+def test_tuned_scores(tiny: str) -> None:
     from graphglass.detector import GLASS
 
-    graphs = mutag.without_labels()
+    graphs = load_dataset("MUTAG")[:30].without_labels()
     detector = GLASS("paper", encoder=tiny, epochs=1, random_state=0).fit(graphs[:16])
     settings = LoraSettings(epochs=1, learning_rate=1e-2)
     scores = tuned_scores(detector, graphs[:16], graphs[16:30], tiny, settings, 0)

@@ -158,7 +158,14 @@ def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeyp
         assert "private" in record["configuration"]
         assert set(record["data"]) >= {"AIDS", "MUTAG", "NCI1"}
     text = "\n".join(table.render() for table in tables(str(folder)))
-    for label in ("tab:dp_all", "tab:dp_modalities", "tab:dp_resolution", "tab:dp_extra", "66.8", "*mol → D&D, published*"):
+    for label in (
+        "tab:dp_all",
+        "tab:dp_modalities",
+        "tab:dp_resolution",
+        "tab:dp_extra",
+        "66.8",
+        "*mol → D&D, published*",
+    ):
         assert label in text
     own = {("mol", r["cell"]["dataset"]): [r] for r in records}
     mean = macro(own, "target-nn", "auroc")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glassbench.simulated_release import simulate
+from glassbench.private_series import simulate
 from graphglass.errors import PrivacyError
 from graphglass.privacy.noise_scale import gaussian_sigma
 

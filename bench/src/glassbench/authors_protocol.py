@@ -239,7 +239,7 @@ def authors_cell(task: Task, parts: Split, config: TrainingConfig, cell: Cell) -
 
 def authors_jobs(plan: Plan, encoder: str = "minilm") -> list[Job]:
     """One job per dataset and seed."""
-    if (plan.splits.flip) or any(method != "glass" for method in plan.methods):
+    if plan.flip or any(method != "glass" for method in plan.methods):
         raise BenchError("The authors' protocol has one direction and takes the method glass.")
 
     def measure(method: str, cell: Cell) -> Outcome:

@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,14 @@ from glassbench.jobs import Job, Outcome, Plan
 from glassbench.methods import factory
 from glassbench.metrics import evaluate
 from glassbench.records import Cell
-from glassbench.simulated_release import SimulatedSummary, simulate
 from glassbench.source_models import SourceEncoders
 from glassbench.transfer import DISJOINT, pool_jobs, source_references, target
 from graphglass.channels.neighbours import mean_angle, mean_distance, nearest
-from graphglass.errors import BenchError
+from graphglass.errors import BenchError, PrivacyError
 from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.graphs import GraphSet
-from graphglass.privacy.private_summary import SHRINKAGE
+from graphglass.privacy.noise_scale import gaussian_sigma
+from graphglass.privacy.private_summary import SHRINKAGE, shrunk
 from graphglass.privacy.sketch_features import SketchFeatures
 
 SKETCH = "graphglass"  # the default trains nothing, and its release is the public sketch
@@ -227,6 +227,43 @@ def density_scores(features: JointFeatures, queries: Codes, references: Codes) -
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T
         parts.append(np.exp(-0.5 * features.kappa * np.maximum(squares, 0.0)).mean(axis=1))
     return -np.mean(parts, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedSummary:
+    """Means with pseudorandom noise that anyone who knows the seed can remove; it cannot be written as a release."""
+
+    means: NDArray[np.float64]  # (draws, P)
+    sigma: float
+
+    def scores(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """eq:dp_score of every query under every draw, (draws, n)."""
+        return -(self.means @ features.T)
+
+    def with_prior(self, prior: NDArray[np.float64], references: int) -> SimulatedSummary:
+        """The draws shrunk toward a public mean (eq:dp_mix)."""
+        return SimulatedSummary(shrunk(self.means, prior, references), self.sigma)
+
+    def save(self, *_: Any, **__: Any) -> NoReturn:
+        """Always refused."""
+        raise PrivacyError("A simulated summary protects nobody: its noise follows from a seed. Use release().")
+
+    to_bytes = save
+
+
+def simulate(
+    features: NDArray[np.float64], *, epsilon: float, seed: int, delta: float = 1e-5, draws: int = 10, sites: int = 1
+) -> SimulatedSummary:
+    """Benchmark-only draws of eq:dp_release over public reference features (n, P); an epsilon of ``inf`` adds no noise.
+
+    With J equal disjoint sites at fixed total n, the noise grows by the square root of J.
+    """
+    mean = np.asarray(features, np.float64).mean(axis=0)
+    if epsilon == float("inf"):
+        return SimulatedSummary(np.repeat(mean[None, :], draws, axis=0), 0.0)
+    sigma = gaussian_sigma(epsilon, delta, len(features)) * sites**0.5
+    noise = np.random.default_rng(seed).standard_normal((draws, len(mean)))
+    return SimulatedSummary(mean + sigma * noise, sigma)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,10 @@ from glassbench.baselines.kernels import (
     PropagationForest,
     PropagationSVM,
     WLForest,
+    bin_offsets,
+    cauchy_projection,
+    propagated_codes,
 )
-from glassbench.baselines.propagation_kernel import bin_offsets, cauchy_projection, propagated_codes
 from graphglass.errors import InputError, NotFittedError
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
