@@ -90,7 +90,7 @@ def plain_app(service: Any) -> Any:
 
     from graphglass.serve import schemas
     from graphglass.serve.answers import score_requests
-    from graphglass.serve.request_limits import ServeLimits
+    from graphglass.serve.request_graphs import ServeLimits
 
     app, bounds = FastAPI(), ServeLimits()
 

@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 from graphglass import GLASS
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.serve.app import create_app
-from graphglass.serve.request_limits import ServeLimits
+from graphglass.serve.request_graphs import ServeLimits
 from graphglass.serve.service import Service
 
 

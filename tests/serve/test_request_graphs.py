@@ -11,8 +11,14 @@ from graphglass.errors import LimitError, SchemaError
 from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
-from graphglass.serve.request_graphs import check_work, item_names, read_items, request_items
-from graphglass.serve.request_limits import ServeLimits, estimated_seconds
+from graphglass.serve.request_graphs import (
+    ServeLimits,
+    check_work,
+    estimated_seconds,
+    item_names,
+    read_items,
+    request_items,
+)
 
 LIMITS = ServeLimits(nodes=50).reading
 PATH = {"nodes": 3, "edges": [[0, 1], [1, 2]]}

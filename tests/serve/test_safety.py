@@ -9,11 +9,9 @@ from fastapi.testclient import TestClient
 
 from graphglass.errors import ServeError
 from graphglass.serve.app import create_app
-from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.middleware import LOOPBACK_NAMES, check_address, read_token
-from graphglass.serve.problems import problem_response
+from graphglass.serve.middleware import LOOPBACK_NAMES, BodyLimit, check_address, problem_response, read_token
 from graphglass.serve.queues import Batcher, BusyError
-from graphglass.serve.request_limits import ServeLimits
+from graphglass.serve.request_graphs import ServeLimits
 
 TOKEN = "a-long-enough-token"
 

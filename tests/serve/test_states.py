@@ -14,9 +14,9 @@ from graphglass.detector.reference_map import ReferenceMap
 from graphglass.errors import ModelConflictError
 from graphglass.privacy.release.publish import release
 from graphglass.serve import reference_changes
-from graphglass.serve.answers import answer_apart
+from graphglass.serve.answers import answer_in_worker
 from graphglass.serve.app import create_app
-from graphglass.serve.request_limits import ServeLimits
+from graphglass.serve.request_graphs import ServeLimits
 from graphglass.serve.service import Service
 
 
@@ -106,10 +106,10 @@ def test_a_large_request_that_meets_a_change_is_answered_by_the_new_state(own_mo
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://test", timeout=300) as inner:
                 assert (await inner.post("/v1/references", json={"graphs": [ring(30)]})).status_code == 201
-        assert function is answer_apart
+        assert function is answer_in_worker
         return function(arguments, digest, *rest)
 
-    monkeypatch.setattr(app.state.apart, "run", run_here)
+    monkeypatch.setattr(app.state.worker, "run", run_here)
     with TestClient(app) as client:
         answer = client.post("/v1/score", json={"graphs": [ring(9)]}).json()
         assert answer["model"] == client.get("/v1/model").json()["fingerprint"] == asked[1] != asked[0]
@@ -125,7 +125,7 @@ def test_another_summary_of_the_same_encoders_is_another_model(tmp_path, ring, l
     one, two = (Service(tmp_path / "model", summary=tmp_path / name) for name in ("one", "two"))
     assert one.digest != two.digest
     with pytest.raises(ModelConflictError):
-        answer_apart(two.arguments, one.digest, ServeLimits(), None)
+        answer_in_worker(two.arguments, one.digest, ServeLimits(), None)
 
 
 def test_an_unwritable_change_log_is_told_before_anything_changes(own_client, own_model, ring):

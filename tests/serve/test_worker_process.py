@@ -11,8 +11,8 @@ import pytest
 from graphglass.errors import GraphError, InputError
 from graphglass.serve.app import create_app
 from graphglass.serve.queues import BusyError
-from graphglass.serve.request_limits import ServeLimits
-from graphglass.serve.worker_process import ApartProcess
+from graphglass.serve.request_graphs import ServeLimits
+from graphglass.serve.worker_process import WorkerProcess
 
 
 def _fail():
@@ -25,36 +25,36 @@ def _die():
 
 def test_work_returns_fails_ends_in_time_and_survives_the_death_of_its_process():
     async def scenario():
-        apart = ApartProcess(seconds=120, waiting=1)
+        worker = WorkerProcess(seconds=120, waiting=1)
         try:
-            assert await apart.run(max, 3, 7) == 7
-            first = await apart.run(os.getpid)
+            assert await worker.run(max, 3, 7) == 7
+            first = await worker.run(os.getpid)
             assert first != os.getpid()
             with pytest.raises(GraphError, match="a bad graph"):
-                await apart.run(_fail)
-            assert await apart.run(os.getpid) == first
+                await worker.run(_fail)
+            assert await worker.run(os.getpid) == first
             with pytest.raises(InputError, match="more memory"):
-                await apart.run(_die)
-            apart._seconds = 0.5
+                await worker.run(_die)
+            worker._seconds = 0.5
             start = time.monotonic()
             with pytest.raises(TimeoutError):
-                await apart.run(time.sleep, 60)
+                await worker.run(time.sleep, 60)
             assert time.monotonic() - start < 50
-            apart._seconds = 120
-            waiting = asyncio.create_task(apart.run(time.sleep, 1))
+            worker._seconds = 120
+            waiting = asyncio.create_task(worker.run(time.sleep, 1))
             await asyncio.sleep(0)
             with pytest.raises(BusyError):
-                await apart.run(max, 1, 2)
+                await worker.run(max, 1, 2)
             await waiting
         finally:
-            apart.stop()
+            worker.stop()
 
     asyncio.run(scenario())
 
 
 def test_a_large_graph_holds_nobody(service, serving, ring):
     """While a long path is being explained elsewhere, small requests and health checks are answered at once."""
-    bounds = ServeLimits(quick_seconds=0.05, nodes=4_000, waiting_apart=1, seconds=300)
+    bounds = ServeLimits(quick_seconds=0.05, nodes=4_000, waiting_slow=1, seconds=300)
     path = {"id": "path", "nodes": 4_000, "edges": [[i, i + 1] for i in range(3_999)]}
     with serving(create_app(service, limits=bounds)) as address, httpx.Client(base_url=address, timeout=300) as client:
         answers = []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,88 +16,58 @@ app = typer.Typer()
 @app.command()
 def watch(
     model: LOCAL_MODEL,
-    source: Annotated[
-        str, typer.Option("--input", help="- for standard input, or a directory with new and growing .jsonl files.")
-    ] = "-",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Append results here, not to stdout.")] = None,
     alpha: ALPHA = 0.05,
+    fdr: Annotated[
+        float | None,
+        typer.Option(help="Bound the expected share of false alarms among all flagged graphs, in place of --alpha."),
+    ] = None,
     alarm: Annotated[
         float, typer.Option(help="Evidence needed to report drift; N gives a false alarm in at most 1 of N streams.")
     ] = 100.0,
     from_references: Annotated[
         bool, typer.Option("--from-references", help="Report drift from the references, not only within the stream.")
     ] = False,
-    poll: Annotated[float, typer.Option(min=0.01, help="Seconds between checks of the directory.")] = 1.0,
-    once: Annotated[bool, typer.Option("--once", help="Score what is in the directory now, then stop.")] = False,
 ) -> None:
-    """Score JSON Lines as they arrive: one line with id, score, p_value and flagged per graph.
+    """Score JSON Lines from standard input as they arrive and write one JSON line for each.
 
-    A line is a node-link record, or {"id": ..., "smiles": ...}. Bad lines and drift are reported on standard error.
-    Stops at the end of the input, or with Ctrl-C. With -o, watching a directory continues where the last run stopped;
-    OUTPUT.places records where that is.
+    A line is a node-link record, or {"id": ..., "smiles": ...}. A graph gives id, score, p_value, flagged and, if it is
+    flagged, the first reason; a line that cannot be read gives an error; drift gives {"event": "drift", ...} after the
+    graph that completes it. Stops at the end of the input, or with Ctrl-C.
     """
     import json
     import os
     import sys
 
     from graphglass.detector.drift import DriftMartingale
+    from graphglass.detector.online_fdr import OnlineFDR
     from graphglass.errors import InputError
     from graphglass.graphs.limits import DEFAULT_LIMITS
-    from graphglass.serve.line_sources import (
-        Places,
-        directory_lines,
-        read_places,
-        standard_input,
-        stream_lines,
-        write_places,
-    )
     from graphglass.serve.service import Service
-    from graphglass.serve.stream_scorer import StreamScorer
+    from graphglass.serve.stream import StreamScorer, standard_input, stream_lines
 
     if not alarm > 1:
         raise InputError(f"--alarm must be above 1: the evidence starts there. Found {alarm:g}.")
-    longest, complain = DEFAULT_LIMITS.max_record_bytes, partial(typer.echo, err=True)
-    places: Places = {}
-    remembered: Path | None = None
-    if source == "-":
-        batches = stream_lines(standard_input(), longest)
-    elif Path(source).is_dir():
-        if output is not None and output.suffix == ".jsonl" and output.resolve().parent == Path(source).resolve():
-            raise InputError(f"{output} would itself be read from {source}. Write the results to another directory.")
-        if output is not None and (output.is_file() or not output.exists()):
-            remembered = output.with_name(f"{output.name}.places")
-            if not output.exists():
-                remembered.unlink(missing_ok=True)  # of results that were taken away
-            places = read_places(remembered, Path(source))
-        batches = directory_lines(Path(source), poll=poll, once=once, longest=longest, places=places, complain=complain)
-    else:
-        raise InputError(f"--input takes - or a directory; {source} is neither. Pipe a file in with < FILE.")
+    if fdr is not None and not 0 < fdr < 1:
+        raise InputError(f"--fdr must be between 0 and 1. Found {fdr:g}.")
     service = Service(model)
+    for option, asked in (("--from-references", from_references), ("--fdr", fdr is not None)):
+        if asked and service.detector is None:
+            raise InputError(f"{option} needs a model with references; this one holds a private summary.")
     past = service.detector.decision_scores_.tolist() if from_references and service.detector is not None else []
-    if from_references and not past:
-        raise InputError("--from-references needs a model with references; this one holds a private summary.")
     drift = DriftMartingale(alarm, past=past)
-    scorer = StreamScorer(service, alpha=alpha, drift=drift, complain=complain)
+    scorer = StreamScorer(service, alpha=alpha, drift=drift, fdr=None if fdr is None else OnlineFDR(fdr))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends watching as Ctrl-C does
     try:
-        results = sys.stdout if output is None else output.open("a", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"Results cannot be written to {output}: {error}.") from error
-    try:
-        for lines in batches:
+        for lines in stream_lines(standard_input(), DEFAULT_LIMITS.max_record_bytes):
             for row in scorer.rows(lines):
-                results.write(json.dumps(row) + "\n")
-                results.flush()
-            if remembered is not None:
-                write_places(remembered, Path(source), places)
+                sys.stdout.write(json.dumps(row) + "\n")
+                sys.stdout.flush()
     except KeyboardInterrupt:
         pass  # Ctrl-C is how watching ends
     except BrokenPipeError:
         # Nobody reads the results any more. What is still buffered must not fail again when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
-        if output is not None:
-            results.close()
         typer.echo(
             f"{counted(scorer.scored, 'graph')} scored, {scorer.flagged} flagged, {counted(scorer.bad, 'bad line')}, "
             f"{counted(drift.alarms, 'drift alarm')}; evidence of drift now {drift.wealth:.3g} of {alarm:g}.",

@@ -1,10 +1,11 @@
-"""From requests to answers: the work that is done for a batch of them, in the service or in a process apart."""
+"""From requests to answers: the work that is done for a batch of them, in the service or in its worker process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,23 @@ from graphglass.errors import InputError, ModelConflictError, SchemaError
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
+from graphglass.serve.graph_files import as_items
 from graphglass.serve.reference_changes import CurrentService
-from graphglass.serve.request_graphs import item_names, own_values, read_items, rejections, request_items
-from graphglass.serve.request_limits import Item, ServeLimits
+from graphglass.serve.request_graphs import (
+    Item,
+    ServeLimits,
+    item_names,
+    own_values,
+    read_items,
+    rejections,
+    request_items,
+)
 from graphglass.serve.service import REPLACED, Service
+
+_MOLECULES = {
+    "perfluorohexane": "FC(F)(F)C(F)(F)C(F)(F)C(F)(F)C(F)(F)C(F)(F)F",
+    "ferrocene": "[CH-]1C=CC=C1.[CH-]1C=CC=C1.[Fe+2]",
+}
 
 
 def score_requests(
@@ -105,8 +119,8 @@ def remove_ids(current: CurrentService, ids: list[str], anomalous: bool) -> sche
     return schemas.ChangeAnswer(total=current.service.count(anomalous), changed=ids)
 
 
-def answer_apart(arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, request: Any) -> Any:
-    """In a process apart: load the model if it has changed, then score or explain.
+def answer_in_worker(arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, request: Any) -> Any:
+    """In the worker process: load the model if it has changed, then score or explain.
 
     ModelConflictError if the model on disk is not the one with this digest.
     """
@@ -194,3 +208,25 @@ def _neighbour(service: Service, item: Neighbour, graph: GraphSet) -> schemas.Ne
 
 def _drawing(service: Service, graph: GraphSet, attribution: Any = None, marked: Any = ()) -> schemas.Drawing:
     return schemas.Drawing(**asdict(draw_graph(graph, attribution, service.coloured_labels or None, marked)))
+
+
+def example_request(references: GraphSet) -> schemas.Graphs:
+    """The references and, of molecules, two unusual ones; of other graphs, one with a hub, and one as a chain."""
+    items = list(as_items(references, references.ids))
+    if all("smiles" in item for item in items):
+        more = [{"id": name, "smiles": smiles} for name, smiles in _MOLECULES.items()]
+        return schemas.Graphs(smiles=[schemas.Molecule(**item) for item in (*items, *more)])
+    records = [item for item in items if "smiles" not in item]
+    largest = max(records, key=lambda record: len(record["nodes"]))
+    changed = [_changed(largest, "with a hub", hub=True), _changed(largest, "as a chain", hub=False)]
+    return schemas.Graphs(graphs=[*records, *changed])
+
+
+def _changed(record: dict[str, Any], what: str, *, hub: bool) -> dict[str, Any]:
+    """The same nodes, with edges from the first node to all others added, or with edges along the list alone."""
+    names = [node["id"] for node in record["nodes"]]
+    pairs = [(names[0], name) for name in names[1:]] if hub else list(pairwise(names))
+    like = next(iter(record["edges"]), None)
+    label = {"label": like["label"]} if isinstance(like, dict) else {}
+    added = [{"source": one, "target": two, **label} for one, two in pairs]
+    return {**record, "id": f"{record['id']} {what}", "edges": [*record["edges"], *added] if hub else added}

@@ -21,19 +21,23 @@ from graphglass import __version__
 from graphglass.detector.drift import drift_curve
 from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError
 from graphglass.serve import schemas
-from graphglass.serve.answers import add_request, answer_apart, explain_request, remove_ids, score_requests, with_place
-from graphglass.serve.body_limit import BodyLimit
-from graphglass.serve.example import example_request
+from graphglass.serve.answers import (
+    add_request,
+    answer_in_worker,
+    example_request,
+    explain_request,
+    remove_ids,
+    score_requests,
+    with_place,
+)
 from graphglass.serve.graph_files import read_file
-from graphglass.serve.middleware import Counters, Guard
+from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
-from graphglass.serve.problems import problem_response
 from graphglass.serve.queues import Batcher, BusyError
 from graphglass.serve.reference_changes import CurrentService
-from graphglass.serve.request_graphs import check_work, request_size
-from graphglass.serve.request_limits import ServeLimits
+from graphglass.serve.request_graphs import ServeLimits, check_work, request_size
 from graphglass.serve.service import Service
-from graphglass.serve.worker_process import ApartProcess
+from graphglass.serve.worker_process import WorkerProcess
 
 logger = logging.getLogger("graphglass.serve")
 
@@ -49,7 +53,7 @@ _Ids = Annotated[list[schemas.Name], Query(alias="id", min_length=1, max_length=
 _FILE_BODY = {
     "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
 }
-# Files of more bytes, and formats that unpack to more than they are, are read in the process apart. So many bytes take
+# Files of more bytes, and formats that unpack to more than they are, are read in the worker process. So many bytes take
 # at most a second: the slowest are the longest molecules.
 _QUICK_BYTES = 1 << 14
 _QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt")
@@ -82,7 +86,7 @@ def create_app(
         batch_graphs=bounds.batch_graphs,
         waiting=bounds.waiting,
     )
-    apart = ApartProcess(seconds=bounds.seconds, waiting=bounds.waiting_apart)
+    worker = WorkerProcess(seconds=bounds.seconds, waiting=bounds.waiting_slow)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -91,7 +95,7 @@ def create_app(
         batcher.prepare(current.prepare_map)
         yield
         await batcher.stop()
-        apart.stop()
+        worker.stop()
 
     app = FastAPI(
         title="GraphGlass",
@@ -103,14 +107,14 @@ def create_app(
         redirect_slashes=False,
         responses=PROBLEMS,
     )
-    app.state.batcher, app.state.apart = batcher, apart
+    app.state.batcher, app.state.worker = batcher, worker
     counters.references.set(current.service.reference_count)
     _answer_problems(app)
     app.add_middleware(BodyLimit, limits=bounds)
     app.add_middleware(Guard, counters=counters, token=token, hosts=hosts)
 
     async def timely(work: Awaitable[Any]) -> Any:
-        counters.waiting.set(batcher.waiting + apart.line.waiting)
+        counters.waiting.set(batcher.waiting + worker.line.waiting)
         async with asyncio.timeout(bounds.seconds):
             return await work
 
@@ -118,7 +122,7 @@ def create_app(
         while True:
             asked = current.service
             try:
-                return await apart.run(answer_apart, asked.arguments, asked.digest, bounds, request)
+                return await worker.run(answer_in_worker, asked.arguments, asked.digest, bounds, request)
             except ModelConflictError:
                 await batcher.change(int)  # a change of our own that is being saved ends first
                 if current.service is asked:
@@ -162,7 +166,7 @@ def create_app(
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
         quick = len(content) <= _QUICK_BYTES and PurePath(name).suffix.lower() in _QUICK_SUFFIXES
-        return await timely((batcher if quick else apart).run(read_file, content, name, bounds.reading))
+        return await timely((batcher if quick else worker).run(read_file, content, name, bounds.reading))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:

@@ -1,20 +1,23 @@
-"""Around every answer: host and token checks, security headers, counters, and failures without details."""
+"""ASGI middleware: problem documents, bounds on bodies, host and token checks, security headers and counters."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import logging
 import time
 import traceback
 from collections.abc import Collection
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.responses import JSONResponse
 
 from graphglass.errors import ServeError
-from graphglass.serve.problems import problem_response
+from graphglass.serve.request_graphs import ServeLimits
 
 logger = logging.getLogger("graphglass.serve")
 
@@ -31,6 +34,12 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+
+def problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """An RFC 9457 problem document: what went wrong and what to do about it, without a stack trace."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return JSONResponse(body, status, headers, media_type="application/problem+json")
 
 
 def read_token(path: Path) -> str:
@@ -126,3 +135,54 @@ class Guard:
         if hmac.compare_digest(headers.get(b"authorization", b""), f"Bearer {self.token}".encode()):
             return None
         return problem_response(401, "Send the token as 'Authorization: Bearer TOKEN'.", {"WWW-Authenticate": "Bearer"})
+
+
+class BodyLimit:
+    """ASGI middleware: a body too large gets 413, too slow 408, and one too many 429, whatever its length claims."""
+
+    def __init__(self, app: Any, limits: ServeLimits) -> None:
+        self.app, self.limits = app, limits
+        self.held = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        seen, complete, answered = 0, False, False
+        refusal: tuple[int, str] | None = None
+        deadline = asyncio.get_running_loop().time() + self.limits.seconds
+
+        async def counted() -> Any:
+            nonlocal seen, complete, refusal
+            if complete:
+                return await receive()  # only the news that the client has gone can follow
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                refusal = 408, f"The body did not arrive within {self.limits.seconds:g} seconds."
+                return {"type": "http.disconnect"}
+            size = len(message.get("body", b""))
+            seen += size
+            self.held += size
+            complete = not message.get("more_body", False)
+            if seen > self.limits.body_bytes:
+                refusal = 413, f"A request body may have {self.limits.body_bytes} bytes. Send fewer graphs at a time."
+            elif self.held > self.limits.held_bytes:
+                refusal = 429, "Too many large requests are being read. Try again in a moment."
+            return message if refusal is None else {"type": "http.disconnect"}
+
+        async def sending(message: Any) -> None:
+            # The application answers a body that ended early in its own way; the client gets the real reason, once.
+            nonlocal answered
+            if refusal is None:
+                await send(message)
+            elif not answered:
+                answered = True
+                headers = {"Connection": "close"} | ({"Retry-After": "1"} if refusal[0] == 429 else {})
+                await problem_response(*refusal, headers)(scope, receive, send)
+
+        try:
+            await self.app(scope, counted, sending)
+        finally:
+            self.held -= seen

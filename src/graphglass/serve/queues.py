@@ -1,4 +1,4 @@
-"""Concurrent requests share one scoring pass, in order of arrival; changes and the map have lines of their own."""
+"""Batches requests for scoring; changes and map requests use separate queues."""
 
 from __future__ import annotations
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import copy
+import json
 import logging
+import os
+import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from graphglass.detector.glass import GLASS
 from graphglass.errors import ModelConflictError
 from graphglass.files.atomic import locked
 from graphglass.files.load import artifact_digest
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.serve.change_log import record_change
 from graphglass.serve.service import REPLACED, Service, ids_on_side
 
 logger = logging.getLogger("graphglass.serve")
+
+LOG_NAME = "references-audit.log"
 
 
 class CurrentService:
@@ -97,3 +102,21 @@ def _record_if_possible(record: partial[None], stage: str, count: int) -> None:
         record(stage, count)
     except OSError as error:
         logger.error("A change is %s, which the change log could not take: %s", stage, error)
+
+
+def record_change(model: Path, action: str, ids: Sequence[str], stage: str, references: int) -> None:
+    """Append a line to the log and make it durable. Graph content is not logged.
+
+    A change that was ``begun`` and neither ``done`` nor ``failed`` was cut off by a crash; the model may or may not
+    hold it. The action is ``add`` or ``remove``, with ``-anomalies`` for known anomalies; ``references`` counts the
+    graphs on that side.
+    """
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    entry = {"time": now, "stage": stage, "action": action, "ids": list(ids), "references": references}
+    path = model.with_name(f"{model.name}.{LOG_NAME}")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, (json.dumps(entry) + "\n").encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,9 +1,9 @@
-"""Node-link records and molecules as graphs: each is read, or rejected with a reason, as if it came alone."""
+"""Requests: what they may cost, and their records and molecules as graphs, each read as if it came alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphglass.errors import GraphError, InputError, LimitError
@@ -11,7 +11,95 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
 from graphglass.serve import schemas
-from graphglass.serve.request_limits import DELETIONS, PER_ITEM, Item, ServeLimits, estimated_seconds, is_molecule
+
+# Processor seconds per graph, per node or edge, per edge and square root of edges (counting motifs), and per pair of
+# characters of a molecule (its chemistry), as measured. A long path takes three times its estimate, a dense graph less.
+_PER_GRAPH, _PER_ITEM, _PER_MOTIF, _PER_PAIR = 1e-3, 2e-5, 1e-8, 1.5e-8
+Item = Mapping[str, Any]  # a node-link record as in JSON Lines files, or {"smiles": text, "id": name}
+_DELETIONS = 128  # an explanation scores up to so many smaller copies of its graph
+
+
+@dataclass(frozen=True)
+class ServeLimits:
+    """Bounds of the service.
+
+    Attributes
+    ----------
+    body_bytes : int
+        Largest request body, counted while it arrives.
+    graphs : int
+        Most graphs of one request.
+    nodes, edges : int
+        Largest single graph.
+    work_seconds : float
+        Most estimated work of one request.
+    quick_seconds : float
+        Requests of more estimated work run in a process of their own, so that no other request waits for them.
+    waiting : int
+        Requests in line before new ones get 429.
+    waiting_slow : int
+        The same for requests that run in a process of their own.
+    batch_graphs : int
+        Graphs scored together.
+    seconds : float
+        Longest time to wait for an answer, for a body to arrive, and for work in a process of its own.
+    held_bytes : int
+        Bodies of all requests together, so that many large ones cannot fill the memory.
+    file_graphs : int
+        Most graphs of a file that the inspector opens.
+    """
+
+    body_bytes: int = 8 << 20
+    graphs: int = 256
+    nodes: int = 100_000
+    edges: int = 1_000_000
+    work_seconds: float = 120.0
+    quick_seconds: float = 1.0
+    waiting: int = 1024
+    waiting_slow: int = 4
+    batch_graphs: int = 512
+    seconds: float = 60.0
+    held_bytes: int = 256 << 20
+    file_graphs: int = 5000
+
+    @property
+    def reading(self) -> Limits:
+        """The bounds of single graphs for the readers; the work of a whole request is bounded by its estimate."""
+        return Limits(
+            max_graphs=max(self.file_graphs, self.batch_graphs + self.graphs),
+            max_nodes_per_graph=self.nodes,
+            max_edges_per_graph=self.edges,
+            max_record_bytes=self.body_bytes,
+            max_smiles_characters=schemas.LONGEST_TEXT,
+            max_file_bytes=16 * self.body_bytes,
+            max_zip_bytes=16 * self.body_bytes,
+        )
+
+
+def is_molecule(item: Item) -> bool:
+    """Whether an item is read as SMILES. A record with nodes may have a value of the caller's own under that name."""
+    return "smiles" in item and "nodes" not in item
+
+
+def estimated_seconds(item: Item, limits: Limits) -> float:
+    """Processor seconds to score one record or molecule, from its size alone and without reading it.
+
+    One past the limits costs little: it is rejected when it is read.
+    """
+    if is_molecule(item):
+        length = len(str(item["smiles"]))
+        too_long = length > limits.max_smiles_characters
+        return _PER_GRAPH if too_long else _PER_GRAPH + 2 * _PER_ITEM * length + _PER_PAIR * length**2
+    nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
+    if nodes > limits.max_nodes_per_graph or edges > limits.max_edges_per_graph:
+        return _PER_GRAPH
+    return _PER_GRAPH + _PER_ITEM * (nodes + edges) + _PER_MOTIF * edges**1.5
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, list):
+        return len(value)
+    return max(value, 0) if isinstance(value, int) else 0
 
 
 def request_items(request: schemas.Graphs) -> list[Item]:
@@ -47,7 +135,7 @@ def check_work(request: schemas.Graphs, bounds: ServeLimits) -> float:
     seconds = sum(estimated_seconds(item, bounds.reading) for item in request_items(request))
     if isinstance(request, schemas.ExplainRequest) and request.nodes:
         # An explanation scores a smaller copy of its graph per node, and fewer copies of a large graph.
-        seconds = min(seconds * (1 + min(DELETIONS, seconds / PER_ITEM)), max(seconds, bounds.work_seconds))
+        seconds = min(seconds * (1 + min(_DELETIONS, seconds / _PER_ITEM)), max(seconds, bounds.work_seconds))
     if seconds > bounds.work_seconds:
         raise LimitError(
             f"A request may take {bounds.work_seconds:g} seconds of work, and this one about {seconds:.0f}. Send fewer "
@@ -134,15 +222,15 @@ def sendable(text: str) -> str:
 
 def unique(names: Sequence[str]) -> tuple[str, ...]:
     """Names with a number behind those that were used before."""
-    taken, told_apart = set(names), []
+    taken, told = set(names), []
     seen: dict[str, int] = {}
     for name in names:
         count = seen.get(name, 0) + 1
         while count > 1 and f"{name} ({count})" in taken:
             count += 1
         seen[name] = count
-        told_apart.append(name if count == 1 else f"{name} ({count})")
-    return tuple(told_apart)
+        told.append(name if count == 1 else f"{name} ({count})")
+    return tuple(told)
 
 
 def _check_text(graphs: GraphSet) -> None:

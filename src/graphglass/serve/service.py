@@ -91,6 +91,16 @@ class Service:
             return [None] * len(scores)
         return conformal_p_values(scores, self.detector.decision_scores_).tolist()
 
+    @property
+    def smallest_p_value(self) -> float | None:
+        """The p-value of a graph that scores above all references."""
+        return None if self.detector is None else 1 / (len(self.detector.references_) + 1)
+
+    def first_reason(self, graph: GraphSet) -> str | None:
+        """The strongest cause of one score in words; None where nothing measured is unusual."""
+        reasons = self.with_references("An explanation").explain(graph, neighbours=0, nodes=False).reasons
+        return reasons[0] if reasons else None
+
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
         self.score(self.model.references_.graphs[0] if isinstance(self.model, GLASS) else self.model.example())
@@ -135,7 +145,7 @@ class Service:
             "preset": self.model.preset,
             "channels": [channel.name for channel in scorer.channels],
             "anomalies": len(self.known_ids()) if self.model.preset == "default" else None,
-            "smallest_p_value": 1 / (len(self.model.references_) + 1),
+            "smallest_p_value": self.smallest_p_value,
             "carries": [name for name, there in stated if there],
         }
 

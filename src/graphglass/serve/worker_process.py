@@ -1,4 +1,4 @@
-"""A process beside the service for work that takes long; it is ended when its time is over."""
+"""A worker process for slow requests, killed on timeout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphglass.serve.queues import WorkThread
 _SECONDS_TO_START = 120
 
 
-class ApartProcess:
+class WorkerProcess:
     """Runs one function at a time in another process, which starts with the first one.
 
     Parameters
@@ -26,7 +26,7 @@ class ApartProcess:
 
     def __init__(self, *, seconds: float, waiting: int) -> None:
         self._seconds = seconds
-        self.line = WorkThread("glass-apart", waiting)
+        self.line = WorkThread("glass-worker", waiting)
         self._process: Any = None
         self._pipe: Any = None
 
@@ -58,7 +58,7 @@ class ApartProcess:
         # Not forked: the service has threads, whose locks a copy would keep for ever.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs,), daemon=True, name="glass-apart")
+        self._process = context.Process(target=_work, args=(theirs,), daemon=True, name="glass-worker")
         self._process.start()
         theirs.close()
         if not self._pipe.poll(_SECONDS_TO_START):
