@@ -274,6 +274,7 @@ def test_openapi_and_docs_need_no_network(client):
     assert "http" not in page.replace("http-equiv", "")
 
 
+@pytest.mark.slow
 def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, ring, limits, ledger):
     model = GLASS("paper", encoder="numeric", epochs=1).fit(normals.structure_only())
     model.save(tmp_path / "model")
@@ -313,6 +314,7 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
     assert len(scored) == 1
 
 
+@pytest.mark.slow
 def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals, tmp_path, monkeypatch, limits):
     from graphglass.detector import large_references
     from graphglass.report.page import report_page

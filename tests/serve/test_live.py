@@ -17,6 +17,7 @@ from graphglass import GLASS
 from graphglass.serve.app import create_app
 
 
+@pytest.mark.slow
 def test_five_hundred_requests_at_once_lose_none(service, limits, serving, ring):
     application = create_app(service, limits=limits)
 
@@ -65,6 +66,7 @@ def nursery():
         process.stdin.close()
 
 
+@pytest.mark.slow
 def test_death_during_a_change_leaves_the_old_or_the_new_state(own_model, ring, nursery):
     """A server is killed at three moments of a change, as long as a change before it took."""
     known = set(GLASS.load(own_model).references_.graphs.ids)
@@ -120,6 +122,7 @@ def _own_address():
         return probe.getsockname()[0]
 
 
+@pytest.mark.slow
 def test_over_the_network_only_the_token_opens_the_service(model, tmp_path, ring):
     """The command itself, on all addresses, asked by another address than loopback."""
     (tmp_path / "token").write_text("a-token-of-this-test\n")

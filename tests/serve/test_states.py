@@ -87,6 +87,7 @@ def test_a_model_that_is_gone_from_the_disk_is_not_changed(own_client, own_model
     assert not own_model.exists()
 
 
+@pytest.mark.slow
 def test_a_model_replaced_on_disk_does_not_answer_large_requests(own_model, normals, ring):
     service = Service(own_model)
     with TestClient(create_app(service, limits=ServeLimits(quick_seconds=0.0, seconds=300))) as client:

@@ -126,6 +126,7 @@ def test_the_end_of_an_overlong_line_is_no_record():
     assert [(line.number, line.content) for line in lines] == [(1, b"x" * 10), (2, b"next\n")]
 
 
+@pytest.mark.slow
 def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag, ledger):
     from graphglass.privacy.release.publish import release
     from graphglass.privacy.summary_detector import SummaryDetector
@@ -174,6 +175,7 @@ def test_a_stream_ends_with_its_last_line(count):
     assert all(1 <= len(batch) <= MOST_AT_ONCE for batch in batches)
 
 
+@pytest.mark.slow
 def test_every_line_is_answered_at_once_and_an_interrupt_ends_cleanly(model, ring):
     command = [sys.executable, "-c", "from graphglass.cli.app import main; main()", "watch", str(model)]
     with subprocess.Popen(

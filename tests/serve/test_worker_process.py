@@ -23,6 +23,7 @@ def _die():
     os._exit(9)
 
 
+@pytest.mark.slow
 def test_work_returns_fails_ends_in_time_and_survives_the_death_of_its_process():
     async def scenario():
         worker = WorkerProcess(seconds=120, waiting=1)
@@ -52,6 +53,7 @@ def test_work_returns_fails_ends_in_time_and_survives_the_death_of_its_process()
     asyncio.run(scenario())
 
 
+@pytest.mark.slow
 def test_a_large_graph_holds_nobody(service, serving, ring):
     """While a long path is being explained elsewhere, small requests and health checks are answered at once."""
     bounds = ServeLimits(quick_seconds=0.05, nodes=4_000, waiting_slow=1, seconds=300)
@@ -87,6 +89,7 @@ def test_a_large_graph_holds_nobody(service, serving, ring):
     assert result["nodes"] == 4_000
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_same_in_both_processes(service, serving, ring):
     body = {"graphs": [ring(9, "nine")]}
     found = []
@@ -98,6 +101,7 @@ def test_the_answer_is_the_same_in_both_processes(service, serving, ring):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_request_that_takes_too_long_is_ended(service, serving):
     bounds = ServeLimits(quick_seconds=0.0, seconds=0.2)
     with serving(create_app(service, limits=bounds)) as address:
