@@ -29,6 +29,7 @@ def prompt(
     instruction: Annotated[
         Literal["phase-aware", "domain-invariant", "none"], typer.Option(help="The sentence before each query.")
     ] = "phase-aware",
+    version: Annotated[int, typer.Option(min=1, max=2, help="2 adds labels, attributes and more structure.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help='One line {"id", "prompt"} per graph.')] = False,
     *,
     reading: Reading,
@@ -48,6 +49,7 @@ def prompt(
         source_domain=source_domain,
         trusted_normal=True if trusted_normal else None,
         instruction=None if instruction == "none" else instruction,
+        graphs=read if version == 2 else None,
     )
     for identifier, text in zip(read.ids, prompts, strict=True):
         # The id names the graph for the reader of a JSON line; it is not part of the prompt.

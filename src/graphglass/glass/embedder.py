@@ -13,28 +13,37 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.glass.encoders.embedding_cache import encode_cached
 from graphglass.glass.encoders.text_encoder import TextEncoder
 from graphglass.glass.network.schema import FeatureSchema, frequent_labels
-from graphglass.glass.prompt.fields import field_values
-from graphglass.glass.prompt.graphdp import GraphDP, PromptContext
+from graphglass.glass.prompt.graphdp import GraphDP, PromptContext, prompts_of
 from graphglass.glass.slices import prefix_slice
 from graphglass.glass.trained_encoder import TrainedEncoder, encode_graphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile, profile
 
 
-def text_prompts(encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str) -> GraphDP:
-    """The prompts of these graphs as the encoder reads them best; a string is a domain in the single-domain regime."""
+def text_prompts(
+    encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str, graphs: GraphSet | None = None
+) -> GraphDP:
+    """The prompts of these graphs as the encoder reads them best; a string is a domain in the single-domain regime.
+
+    Version 2 of the prompt needs the graphs.
+    """
     if isinstance(context, str):
         context = PromptContext(domain=context)
     # MiniLM reads whole levels better than digits; the others take numbers as the paper writes them.
     style = "levels" if encoder.fingerprint.name == "minilm" else "digits"
-    return GraphDP(field_values(structure), replace(context, style=style))
+    return prompts_of(structure, replace(context, style=style), graphs)
 
 
 def text_anchors(
-    encoder: TextEncoder, structure: StructureProfile, context: PromptContext | str, *, progress: bool = False
+    encoder: TextEncoder,
+    structure: StructureProfile,
+    context: PromptContext | str,
+    *,
+    graphs: GraphSet | None = None,
+    progress: bool = False,
 ) -> NDArray[np.float32]:
     """The unit anchor of every graph's prompt (eq:textencoder)."""
-    return encode_cached(encoder, text_prompts(encoder, structure, context), progress=progress)
+    return encode_cached(encoder, text_prompts(encoder, structure, context, graphs), progress=progress)
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,7 @@ class Embedder:
     def embed(self, graphs: GraphSet, *, progress: bool = False) -> ProfiledGraphs:
         """Structure and codes of every graph."""
         structure = profile(graphs, progress=progress)
-        anchors = text_anchors(self.text, structure, self.context, progress=progress)
+        anchors = text_anchors(self.text, structure, self.context, graphs=graphs, progress=progress)
         return self.embed_profiled(graphs, structure, anchors)
 
     def embed_profiled(
@@ -132,6 +141,8 @@ class Embedder:
         """sha256 over everything that decides where a graph lands on the sphere."""
         total = hashlib.sha256(self.text.fingerprint.digest.encode())
         total.update(repr((self.slices, self.context, self.schema)).encode())
+        if self.context.version != 1:
+            total.update(f"version {self.context.version}".encode())
         for name, array in sorted(self.graph.state().items()):
             total.update(name.encode())
             total.update(np.ascontiguousarray(array).tobytes())

@@ -60,6 +60,10 @@ class NumericEncoder:
                 "The numeric encoder reads numbers, not text: give it the GraphDP that graphdp(profile) returns, "
                 f"found {type(prompts).__name__}."
             )
+        if prompts.content:
+            raise EncoderError(
+                "The numeric encoder reads version 1 of the prompt alone; version 2 needs another encoder."
+            )
         levels = scaled(prompts.fields).astype(np.float32)
         rows = np.empty((len(levels), self._dimension), np.float32)
         scale = np.float32(1 / np.sqrt(self._dimension // 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -14,6 +14,7 @@ from graphglass.errors import ParameterError
 from graphglass.glass.prompt.fields import FIELD_NAMES, field_values, scaled
 
 if TYPE_CHECKING:
+    from graphglass.graphs.graph_set import GraphSet
     from graphglass.structure.profile import StructureProfile
 
 # Raise the number whenever one character of any prompt changes: embeddings of two templates are not
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 TEMPLATE = "graphdp-1"
 PHASES = ("single-reference", "zero-shot-query", "few-shot-reference")
 STYLES = ("digits", "levels")
+VERSIONS = (1, 2)
 INSTRUCTIONS = {
     "phase-aware": "Encode this graph description for graph-level anomaly detection.",
     "domain-invariant": (
@@ -49,6 +51,8 @@ class PromptContext:
         True for references a person vouched for, in the few-shot phase. It can never be False.
     instruction : str or None
         A key of :data:`INSTRUCTIONS`, or None for the bare query.
+    version : {1, 2}
+        1 has the fields of the paper, 2 adds what :mod:`graphglass.glass.prompt.content` says of a graph.
     """
 
     domain: str = "graph"
@@ -57,6 +61,7 @@ class PromptContext:
     source_domain: str | None = None
     trusted_normal: bool | None = None
     instruction: str | None = "phase-aware"
+    version: int = field(default=1, repr=False)  # fingerprints of version 1 are older than the field
 
     def __post_init__(self) -> None:
         def check(name: str, ok: bool, expected: str) -> None:
@@ -78,6 +83,7 @@ class PromptContext:
             "True in the phase few-shot-reference, otherwise None: a prompt never says whether a graph is normal",
         )
         known = self.instruction is None or self.instruction in INSTRUCTIONS
+        check("version", self.version in VERSIONS, "1 or 2")
         check("instruction", known, f"one of {', '.join(INSTRUCTIONS)} or None")
 
     @property
@@ -100,15 +106,22 @@ class GraphDP(Sequence[str]):
     fields : float64 (graphs, fields)
         The numbers behind the words, columns :data:`~graphglass.glass.prompt.fields.FIELD_NAMES`.
     context : PromptContext
+    content : tuple of str
+        What version 2 adds, one text per graph; empty in version 1.
     """
 
     fields: NDArray[np.float64]
     context: PromptContext
+    content: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         view = np.asarray(self.fields, dtype=np.float64).view()
         if view.ndim != 2 or view.shape[1] != len(FIELD_NAMES):
             raise ParameterError("GraphDP", "fields", f"an array (graphs, {len(FIELD_NAMES)})", view.shape)
+        if len(self.content) != (len(view) if self.context.version == 2 else 0):
+            raise ParameterError(
+                "GraphDP", "content", "one text per graph in version 2, none in version 1", self.content
+            )
         view.flags.writeable = False
         object.__setattr__(self, "fields", view)
 
@@ -125,13 +138,15 @@ class GraphDP(Sequence[str]):
     def __getitem__(self, key: Any) -> str | GraphDP:
         """A prompt by integer; a GraphDP by slice, index array or mask."""
         if not isinstance(key, int | np.integer):
-            return GraphDP(self.fields[key], self.context)
+            content = tuple(np.array(self.content, dtype=object)[key]) if self.content else ()
+            return GraphDP(self.fields[key], self.context, content)
         if not -len(self) <= key < len(self):
             raise IndexError(f"prompt {key} of {len(self)}")
-        return next(self._rendered(self.fields[int(key) % len(self)][None]))
+        place = int(key) % len(self)
+        return next(iter(self[place : place + 1]))
 
     def __iter__(self) -> Iterator[str]:
-        return self._rendered(self.fields)
+        return (with_instruction(self.instruction, query) for query in self._queries())
 
     @property
     def instruction(self) -> str | None:
@@ -141,18 +156,15 @@ class GraphDP(Sequence[str]):
     @property
     def queries(self) -> list[str]:
         """The prompts without their instruction."""
-        return [with_instruction(None, query) for query in self._queries(self.fields)]
+        return list(self._queries())
 
-    def _rendered(self, fields: NDArray[np.float64]) -> Iterator[str]:
-        return (with_instruction(self.instruction, query) for query in self._queries(fields))
-
-    def _queries(self, fields: NDArray[np.float64]) -> Iterator[str]:
+    def _queries(self) -> Iterator[str]:
         levels = self.context.style == "levels"
-        rows = np.rint(scaled(fields)).astype(int) if levels else fields
-        for row in rows.tolist():
+        rows = np.rint(scaled(self.fields)).astype(int) if levels else self.fields
+        for row, more in zip(rows.tolist(), self.content or [""] * len(rows), strict=True):
             named = zip(FIELD_NAMES, row, strict=True)
             values = {name: value if levels else _digits(name, value) for name, value in named}
-            yield f"{self.context.opening}; {_TEMPLATE.format(**values)}."
+            yield f"{self.context.opening}; {_TEMPLATE.format(**values)}{f'; {more}' if more else ''}."
 
 
 def graphdp(
@@ -164,12 +176,14 @@ def graphdp(
     source_domain: str | None = None,
     trusted_normal: bool | None = None,
     instruction: str | None = "phase-aware",
+    graphs: GraphSet | None = None,
 ) -> GraphDP:
     """Describe every graph of a profile, GraphDP(G) of eq:textencoder.
 
     The prompt is a function of the graph's structure and of the settings given here: it does not change with
     node order, with the other graphs of the set, or with any label. Settings are those of
-    :class:`PromptContext`.
+    :class:`PromptContext`. With the `graphs` of the profile it is version 2, which describes their node and edge
+    labels and attributes too.
 
     Examples
     --------
@@ -178,8 +192,21 @@ def graphdp(
     >>> prompts[0].splitlines()[1][:51]
     'Query: domain=mol; phase=single-reference; nodes=17'
     """
-    context = PromptContext(domain, phase, style, source_domain, trusted_normal, instruction)
-    return GraphDP(field_values(profile), context)
+    version = 1 if graphs is None else 2
+    context = PromptContext(domain, phase, style, source_domain, trusted_normal, instruction, version)
+    return prompts_of(profile, context, graphs)
+
+
+def prompts_of(profile: StructureProfile, context: PromptContext, graphs: GraphSet | None = None) -> GraphDP:
+    """The prompts of a context; version 2 needs the graphs."""
+    if context.version == 1:
+        return GraphDP(field_values(profile), context)
+    from graphglass.glass.prompt.content import content_lines
+
+    if graphs is None or len(graphs) != len(profile):
+        found = "none" if graphs is None else len(graphs)
+        raise ParameterError("graphdp", "graphs", f"the {len(profile)} graphs of the profile in version 2", found)
+    return GraphDP(field_values(profile), context, content_lines(graphs, profile))
 
 
 def with_instruction(instruction: str | None, query: str) -> str:
