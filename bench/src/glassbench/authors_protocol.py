@@ -296,7 +296,7 @@ def _distances(references: NDArray[Any], queries: NDArray[Any]) -> tuple[Scores,
 
 def _standardised(values: Scores, by: Scores) -> Scores:
     scale = float(by.std())
-    return (values - by.mean()) / (scale if scale > 1e-12 else 1.0)
+    return np.asarray((values - by.mean()) / (scale if scale > 1e-12 else 1.0))
 
 
 def _auroc(scores: Scores, anomalous: NDArray[np.bool_]) -> float:

@@ -143,6 +143,6 @@ def _tune(
                 prefix = torch.nn.functional.normalize(anchors[:, :size], dim=1)
                 loss = loss + (1 - (prefix * graph[torch.from_numpy(rows)]).sum(dim=1)).mean() / len(codes)
             optimiser.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             optimiser.step()
     model.eval()

@@ -216,7 +216,7 @@ def neighbour_scores(
     ``mean_angle`` is the angular mean of the private tables, ``mean_distance`` the 1 - cos of eq:knn_distance.
     """
     nearby = [nearest(queries[name], references[name], NEIGHBOURS)[0] for name in channels]
-    return np.mean([distance(similarities) for similarities in nearby], axis=0)
+    return np.asarray(np.mean([distance(similarities) for similarities in nearby], axis=0))
 
 
 def density_scores(features: JointFeatures, queries: Codes, references: Codes) -> NDArray[np.float64]:
@@ -226,7 +226,7 @@ def density_scores(features: JointFeatures, queries: Codes, references: Codes) -
         left, right = (np.asarray(codes[name], np.float64) for codes in (queries, references))
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T
         parts.append(np.exp(-0.5 * features.kappa * np.maximum(squares, 0.0)).mean(axis=1))
-    return -np.mean(parts, axis=0)
+    return np.asarray(-np.mean(parts, axis=0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,7 +111,8 @@ def _fold(raw: NDArray[Any], fold: int) -> tuple[NDArray[np.int64], NDArray[np.i
         raise BenchError(f"Protocol 'good-d' has {FOLDS} folds, so seeds 0..{FOLDS - 1}; found seed {fold}.")
     ranks = np.unique(raw, return_inverse=True)[1].ravel()
     folds = StratifiedKFold(n_splits=FOLDS, shuffle=True, random_state=0).split(np.zeros(len(raw)), ranks)
-    return list(folds)[fold]
+    out: tuple[NDArray[np.int64], NDArray[np.int64]] = list(folds)[fold]
+    return out
 
 
 def blind(graphs: GraphSet, rows: NDArray[np.int64]) -> GraphSet:

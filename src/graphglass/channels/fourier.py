@@ -32,7 +32,7 @@ def standard_frequencies(seed: int, channel: str, dimension: int, count: int) ->
     normal = ndtri((bits.astype(np.float64) + 0.5) * 2.0**-53).reshape(count, dimension)
     normal = np.rint(normal * _GRID) / _GRID
     normal.flags.writeable = False
-    return normal
+    return np.asarray(normal)
 
 
 def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float64]:
@@ -48,4 +48,4 @@ def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float
     frequencies = np.asarray(frequencies, np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         angles = np.asarray(rows, np.float64) @ frequencies.T  # (n, M)
-        return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(len(frequencies))
+        return np.asarray(np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(len(frequencies)))

@@ -45,7 +45,7 @@ def neighbourhood(references: int, k_divisor: float) -> int:
     The k of a nearest-neighbour density grows with the number of points. A handful of references leaves only the
     nearest one local; among thousands a single neighbour is noise.
     """
-    return max(1, round(references**0.5 / k_divisor))
+    return int(max(1, round(references**0.5 / k_divisor)))
 
 
 def nearest_means(metric: Metric, count: int, k: int, scales: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -92,7 +92,7 @@ def left_out_means(
             else:
                 _insert_smallest(best[parts[j]], np.ascontiguousarray((block / scales[parts[i], None]).T))
             _insert_smallest(best[parts[i]], others)
-        return best.mean(axis=1)
+        return np.asarray(best.mean(axis=1))
 
     plain = means()
     if local_scaling == 0:
@@ -110,7 +110,7 @@ def smallest_mean(block: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Mean of the k smallest entries of every row, or of all where there are fewer."""
     best = np.full((len(block), min(k, block.shape[1])), np.inf)
     _insert_smallest(best, block)
-    return best.mean(axis=1)
+    return np.asarray(best.mean(axis=1))
 
 
 @kernel

@@ -94,11 +94,11 @@ def mean_angle(similarities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean angle to the neighbours found, in radians; 0 where there are none."""
     if similarities.shape[1] == 0:
         return np.zeros(len(similarities))
-    return np.arccos(np.clip(similarities, -1.0, 1.0)).mean(axis=1)
+    return np.asarray(np.arccos(np.clip(similarities, -1.0, 1.0)).mean(axis=1))
 
 
 def mean_distance(similarities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean cosine distance to the neighbours found, d_k (eq:knn_distance); 0 where there are none."""
     if similarities.shape[1] == 0:
         return np.zeros(len(similarities))
-    return np.maximum(0.0, 1.0 - similarities).mean(axis=1)
+    return np.asarray(np.maximum(0.0, 1.0 - similarities).mean(axis=1))

@@ -153,7 +153,7 @@ def _turns(block: str, width: int, count: int) -> NDArray[np.int64]:
 def _cosines() -> NDArray[np.float64]:
     """Cosines of one turn, cut toward zero, so that cosine and sine together are never longer than one."""
     values = np.cos(2.0 * np.pi * np.arange(2**_TABLE_BITS) / 2**_TABLE_BITS)
-    return np.trunc(values * 2.0**_COSINE_BITS) / 2.0**_COSINE_BITS
+    return np.asarray(np.trunc(values * 2.0**_COSINE_BITS) / 2.0**_COSINE_BITS)
 
 
 def _logarithms(structure: StructureProfile) -> dict[str, NDArray[np.int64]]:

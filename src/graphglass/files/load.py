@@ -74,9 +74,9 @@ def _content(where: str, entry: Entry) -> bytes:
 def _tensors(where: str, entry: Entry) -> dict[str, NDArray[Any]]:
     """Verified arrays; those of a local file are in memory once, without a copy of the file's content."""
     if "://" in where:
-        return from_safetensors(_content(where, entry))
+        return dict(from_safetensors(_content(where, entry)))
     try:
-        return load_file(_file(where, entry))
+        return dict(load_file(_file(where, entry)))
     except FileNotFoundError as error:  # removed since it was verified
         raise _missing(where, entry.file) from error
 

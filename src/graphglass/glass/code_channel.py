@@ -44,12 +44,12 @@ class CodeChannel(Channel):
         return graphs.codes[self.name]
 
     def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
-        return np.maximum(0.0, 1.0 - np.einsum("nd,md->nm", rows, others, dtype=np.float64))
+        return np.asarray(np.maximum(0.0, 1.0 - np.einsum("nd,md->nm", rows, others, dtype=np.float64)))
 
     def compare_each(
         self, rows: NDArray[np.float32], others: NDArray[np.float32], places: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        return np.maximum(0.0, 1.0 - np.einsum("nd,nkd->nk", rows, others[places], dtype=np.float64))
+        return np.asarray(np.maximum(0.0, 1.0 - np.einsum("nd,nkd->nk", rows, others[places], dtype=np.float64)))
 
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(1 - distances / 2, 0, 1)

@@ -71,7 +71,7 @@ class Listing:
         first[self.places[::-1]] = np.arange(len(self.places))[::-1]  # the earliest is written last
         if self.directed:
             return np.where(self.listed, first, first[self.mirror])
-        return np.minimum(first, first[self.mirror])
+        return np.asarray(np.minimum(first, first[self.mirror]))
 
     def merged(
         self, values: NDArray[np.float64] | None, names: tuple[str, ...], chosen: Mapping[str, str]

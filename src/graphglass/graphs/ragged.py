@@ -36,4 +36,4 @@ def chosen_graphs(key: Any, count: int) -> NDArray[np.int64]:
         raise IndexError(f"graphs are selected by integers or a mask, found dtype {key.dtype}, shape {key.shape}")
     if key.size and (key.min() < -count or key.max() >= count):
         raise IndexError(f"graph indices must lie in 0..{count - 1}")
-    return np.where(key < 0, key + count, key).astype(np.int64)
+    return np.asarray(np.where(key < 0, key + count, key).astype(np.int64))

@@ -56,8 +56,8 @@ def quantile(values: Floats, p: float) -> float:
     position = p * (len(values) - 1)
     below = int(position)
     if below + 1 >= len(values):
-        return values[-1]
-    return values[below] + (position - below) * (values[below + 1] - values[below])
+        return float(values[-1])
+    return float(values[below] + (position - below) * (values[below + 1] - values[below]))
 
 
 @kernel

@@ -52,7 +52,7 @@ class Network(nn.Module, ABC):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeepDetector(BaseEstimator, ABC):
+class DeepDetector(BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the deep baselines. A method adds its own settings as fields; all are keyword arguments.
 
     A run takes ``epochs`` passes over the training graphs, or ``max_steps`` optimiser steps if those come first. Both
@@ -109,7 +109,7 @@ class DeepDetector(BaseEstimator, ABC):
                     break
                 loss = self.network_.loss(inputs.take(torch.from_numpy(chosen)))
                 optimiser.zero_grad()
-                loss.backward()
+                torch.autograd.backward(loss)
                 optimiser.step()
                 self.steps_ += 1
                 total, seen = total + loss.item() * len(chosen), seen + len(chosen)

@@ -27,7 +27,7 @@ class Histograms:
     def similarities(self, other: Histograms) -> NDArray[np.float64]:
         """Cosine of every graph here with every graph of `other` on the same vocabulary, (graphs, other graphs)."""
         products = (self.counts @ other.counts.T).toarray()
-        return products / np.outer(_positive(self.norms), _positive(other.norms))
+        return np.asarray(products / np.outer(_positive(self.norms), _positive(other.norms)))
 
 
 def histograms(

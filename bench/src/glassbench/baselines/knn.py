@@ -25,7 +25,7 @@ _DEGREES = 10  # shares of degree 0 to 9, and of all higher ones
 _SKETCH = ("lambda_2", "lambda_9", "rayleigh_q10", "rayleigh_q50", "rayleigh_q90")
 
 
-class NearestNormals(BaseEstimator, ABC):
+class NearestNormals(BaseEstimator, ABC):  # type: ignore[misc]
     """Mean distance to the `k` nearest references; subclasses say what a graph looks like and what distance means."""
 
     def __init__(self, k: int = 5) -> None:

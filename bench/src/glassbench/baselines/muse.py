@@ -126,7 +126,8 @@ class MUSENetwork(Network):
 
     def scores(self, batch: GraphBatch) -> Tensor:
         found = self.summaries(batch)
-        return ((self.summary(found) - found).square() / self.deviation).sum(dim=1)
+        out: Tensor = ((self.summary(found) - found).square() / self.deviation).sum(dim=1)
+        return out
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -17,7 +17,8 @@ from graphglass.glass.network.graph_batch import GraphBatch
 
 def one_class_error(views: Tensor, centre: Tensor) -> Tensor:
     """The summed distances of a graph's views to the centre; views (graphs, k, width) -> (graphs,)."""
-    return torch.linalg.vector_norm(views - centre, dim=2).sum(dim=1)
+    out: Tensor = torch.linalg.vector_norm(views - centre, dim=2).sum(dim=1)
+    return out
 
 
 def transformation_error(views: Tensor, reference: Tensor, temperature: float = 1.0) -> Tensor:

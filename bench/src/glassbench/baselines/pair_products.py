@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from numba import njit
 from torch import Tensor
+
+from graphglass.kernel import kernel
 
 
 def pair_products(rows: Tensor, left: Tensor, right: Tensor) -> Tensor:
     """``(rows[left] * rows[right]).sum(dim=1)`` for float32 rows, (pairs,)."""
-    out: Tensor = _PairProducts.apply(rows, left, right)
+    out: Tensor = _PairProducts.apply(rows, left, right)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -34,7 +35,7 @@ class _PairProducts(torch.autograd.Function):
         return out, None, None
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _products(rows: Any, left: Any, right: Any, out: Any) -> None:
     for pair in range(len(out)):
         one, two = rows[left[pair]], rows[right[pair]]
@@ -44,7 +45,7 @@ def _products(rows: Any, left: Any, right: Any, out: Any) -> None:
         out[pair] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_gradients(rows: Any, left: Any, right: Any, gradient: Any, out: Any) -> None:
     for pair in range(len(gradient)):
         i, j, share = left[pair], right[pair], gradient[pair]

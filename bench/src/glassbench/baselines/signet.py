@@ -39,8 +39,9 @@ class DualHypergraph:
 
     def spread(self, edges: Tensor) -> Tensor:
         """Hypergraph convolution without weights: each edge averages itself and the means at its two ends."""
-        at_nodes = _Average.apply(self.incidence, self.tails, self.heads, edges)
-        return (at_nodes[self.tails] + at_nodes[self.heads] + edges) / 3
+        at_nodes = _Average.apply(self.incidence, self.tails, self.heads, edges)  # type: ignore[no-untyped-call]
+        out: Tensor = (at_nodes[self.tails] + at_nodes[self.heads] + edges) / 3
+        return out
 
 
 class _Average(torch.autograd.Function):

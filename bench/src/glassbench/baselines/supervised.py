@@ -24,7 +24,7 @@ from graphglass.graphs import GraphSet, concatenate
 ROUNDS = 3
 
 
-class LabelledClassifier(BaseEstimator):
+class LabelledClassifier(BaseEstimator):  # type: ignore[misc]
     """Normal graphs against known anomalies, classes weighted equally.
 
     Parameters

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from graphglass.kernel import kernel
 
 _BLOCK = 16  # start nodes walked together, so that the inner loop runs over contiguous memory
 
@@ -28,7 +29,7 @@ def return_probabilities(
     return np.asarray(_walk(node_offsets, neighbour_offsets, neighbours, scale, steps), dtype=np.float32)
 
 
-@njit(cache=True)
+@kernel
 def _walk(node_offsets: Any, neighbour_offsets: Any, neighbours: Any, scale: Any, steps: int) -> Any:
     out = np.zeros((node_offsets[-1], steps))
     for graph in range(len(node_offsets) - 1):

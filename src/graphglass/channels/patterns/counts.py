@@ -35,7 +35,7 @@ class Counts:
     @cached_property
     def totals(self) -> NDArray[np.float64]:
         sums = np.concatenate([[0.0], np.cumsum(self.values, dtype=np.float64)])
-        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        return np.asarray(sums[self.offsets[1:]] - sums[self.offsets[:-1]])
 
     @cached_property
     def postings(self) -> Postings:

@@ -127,7 +127,7 @@ class EdgeValueStart:
         values = edge_numbers(references.graphs)
         if self.place is None:
             self.cuts = np.arange(1.5, self.buckets, dtype=np.float64)
-            return values.shape[1] > 0
+            return bool(values.shape[1] > 0)
         if self.place >= values.shape[1] - 1:
             return False
         self.cuts = quantile_cuts(values[:, self.place], self.buckets)

@@ -91,7 +91,7 @@ def edge_values(edges: EdgeList) -> Table:
 
 
 def _bounded(edges: EdgeList) -> Table:
-    return np.clip(np.asarray(edges.attributes)[:, -WIDEST:], -LARGEST, LARGEST)
+    return np.asarray(np.clip(np.asarray(edges.attributes)[:, -WIDEST:], -LARGEST, LARGEST))
 
 
 def strength_table(graphs: GraphSet, edges: EdgeList) -> Table:

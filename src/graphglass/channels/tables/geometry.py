@@ -42,7 +42,7 @@ class GeometryMap(FeatureMap):
 def edge_lengths(graphs: GraphSet) -> NDArray[np.float64]:
     """Distance in attribute space between the two ends of every stored edge end, (2 * edges,)."""
     values = attribute_columns(graphs)
-    return np.sqrt(((values[graphs.end_nodes] - values[graphs.global_neighbours]) ** 2).sum(axis=1))
+    return np.asarray(np.sqrt(((values[graphs.end_nodes] - values[graphs.global_neighbours]) ** 2).sum(axis=1)))
 
 
 def extents(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -69,7 +69,7 @@ class Standardised:
         self._scale = np.where(scale > 1e-12, scale, 1.0)
 
     def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST).astype(np.float32)
+        return np.asarray(np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST).astype(np.float32))
 
 
 @kernel

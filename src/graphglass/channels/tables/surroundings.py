@@ -78,7 +78,7 @@ def _weights(name: str, inputs: int) -> NDArray[np.float64]:
 
 def _layers() -> NDArray[np.float64]:
     """Weights of a node and of its neighbours in every layer but the first, (LAYERS - 1, 2 WIDTH, WIDTH)."""
-    return np.stack([_weights(f"{layer}", 2 * WIDTH) for layer in range(1, LAYERS)]) / WIDTH**0.5
+    return np.asarray(np.stack([_weights(f"{layer}", 2 * WIDTH) for layer in range(1, LAYERS)]) / WIDTH**0.5)
 
 
 @kernel

@@ -93,7 +93,7 @@ class TableChannel(Channel):
         """Half of one plus the cosine, or a Gaussian of the root mean square difference in reference deviations."""
         if self.whitened:
             return np.clip(1 - distances / 2, 0, 1)
-        return np.exp(-(distances**2) / (2 * self._table.shape[1]))
+        return np.asarray(np.exp(-(distances**2) / (2 * self._table.shape[1])))
 
     def state(self) -> State:
         learned = {f"{LEARNED}{name}": value for name, value in self.features.state().items()}

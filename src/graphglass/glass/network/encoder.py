@@ -72,7 +72,8 @@ class GraphEncoder(nn.Module):
         assert batch.columns is not None
         features = self.canonicalisation(batch.features, batch.columns)
         before = None if self.canonicalisation.norms else self.canonicalisation.second
-        return self.network(features, batch.adjacency, before=before)[-1]
+        out: Tensor = self.network(features, batch.adjacency, before=before)[-1]
+        return out
 
     def code(self, batch: GraphBatch) -> Tensor:
         """The graph code [readout; projected spectral sketch] of eq:graphcode, (graphs, 2 H + 11)."""
@@ -82,7 +83,8 @@ class GraphEncoder(nn.Module):
 
     def forward(self, batch: GraphBatch) -> dict[int, Tensor]:
         """Unit rows per slice, {slice: (graphs, slice)}."""
-        return self.projections(self.code(batch))
+        out: dict[int, Tensor] = self.projections(self.code(batch))
+        return out
 
 
 class MeanMaxReadout(torch.autograd.Function):
@@ -114,7 +116,8 @@ class MeanMaxReadout(torch.autograd.Function):
 
 def mean_max(nodes: Tensor, sizes: Tensor) -> Tensor:
     """eq:readout for (nodes, hidden) rows of graphs with the given sizes: (graphs, 2 * hidden)."""
-    return MeanMaxReadout.apply(nodes, sizes)
+    out: Tensor = MeanMaxReadout.apply(nodes, sizes)  # type: ignore[no-untyped-call]
+    return out
 
 
 def _sum(rows: Tensor, graph: Tensor, sizes: Tensor) -> Tensor:
@@ -138,7 +141,8 @@ def unit_rows(rows: Tensor) -> Tensor:
         axis[0, 0] = 1
         rows = torch.where(directionless, axis, rows)
         norms = torch.where(directionless, torch.ones_like(norms), norms)
-    return rows / norms
+    out: Tensor = rows / norms
+    return out
 
 
 class SliceHeads(nn.Module):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import torch
-from numba import njit
 from torch import Tensor, nn
+
+from graphglass.kernel import kernel
 
 
 class SymmetricProduct(torch.autograd.Function):
@@ -37,12 +38,12 @@ def _product(matrix: Tensor, x: Tensor, eps: Tensor | None) -> Tensor:
     if matrix.device.type != "cpu":
         return matrix @ x if eps is None else torch.addmm(x, matrix, x, beta=own)
     x, out = x.contiguous(), torch.empty_like(x, memory_format=torch.contiguous_format)
-    parts = (matrix.crow_indices(), matrix.col_indices(), matrix.values(), x, out)
-    _add_rows(*(part.detach().numpy() for part in parts), own)
+    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values().detach()
+    _add_rows(starts.numpy(), columns.numpy(), values.numpy(), x.detach().numpy(), out.numpy(), own)
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(starts: Any, columns: Any, values: Any, x: Any, out: Any, own: float) -> None:
     """Fill ``out`` with ``own x + A x``, A in compressed rows.
 
@@ -69,7 +70,7 @@ def _add_rows(starts: Any, columns: Any, values: Any, x: Any, out: Any, own: flo
 
 def spread(matrix: Tensor, x: Tensor, eps: Tensor | None = None) -> Tensor:
     """``matrix @ x`` for a constant SYMMETRIC sparse matrix, plus ``(1 + eps) x`` where eps, (1,), is given."""
-    out: Tensor = SymmetricProduct.apply(matrix, x, eps)
+    out: Tensor = SymmetricProduct.apply(matrix, x, eps)  # type: ignore[no-untyped-call]
     return out
 
 

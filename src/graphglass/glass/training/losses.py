@@ -42,7 +42,8 @@ class GramDistance(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         weight, gram = ctx.saved_tensors
         product = gram @ weight if len(gram) == len(weight) else weight @ gram
-        return product.mul_(4.0 * gradient)
+        out: Tensor = product.mul_(4.0 * gradient)
+        return out
 
 
 def gram_penalty(weights: Sequence[Tensor]) -> Tensor:
@@ -55,4 +56,5 @@ def gram_penalty(weights: Sequence[Tensor]) -> Tensor:
     Heads that reduce the dimension tend to orthonormal rows, the others to an isometric embedding; 0 when all do.
     Weights have the shape (D_s, D_g); biases are not penalised.
     """
-    return torch.stack([GramDistance.apply(weight) for weight in weights]).sum() / len(weights)
+    distances = [GramDistance.apply(weight) for weight in weights]  # type: ignore[no-untyped-call]
+    return torch.stack(distances).sum() / len(weights)

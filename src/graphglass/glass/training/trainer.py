@@ -189,7 +189,7 @@ class _Run:
             energies = self.prototypes.energy(rows), self.prototypes.energy(perturbed)
             prototype = prototype_loss(*energies, self.config.margin)
             loss = loss + weight * prototype
-        loss.backward()
+        torch.autograd.backward(loss)
         if "clipping" in self.config.authors:
             torch.nn.utils.clip_grad_norm_(self.weights, LONGEST_GRADIENT)
         self.optimiser.step()

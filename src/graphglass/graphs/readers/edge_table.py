@@ -147,7 +147,8 @@ def _class_column(tables: Sequence[pa.Table | None], options: ReadOptions) -> st
     place = column_place(names, options.label_column)
     if place is None:
         raise SchemaError(f"The table has no column {options.label_column!r}. Columns found: {listing(names)}.")
-    return names[place]
+    out: str | None = names[place]
+    return out
 
 
 def _ignored(tables: Sequence[pa.Table | None], options: ReadOptions) -> set[str]:

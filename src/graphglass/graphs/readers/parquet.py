@@ -130,14 +130,14 @@ def _ids(table: pa.Table) -> list[str]:
 
 
 def _numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
-    return pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64)
+    return np.asarray(pc.fill_null(table[name].cast(pa.int64()), 0).to_numpy().astype(np.int64))
 
 
 def _lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
     kind = table.schema.field(name).type
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         raise SchemaError(f"The column {name!r} of a graph table holds lists, found {kind}.")
-    return pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy().astype(np.int64)
+    return np.asarray(pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy().astype(np.int64))
 
 
 def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: Any) -> NDArray[Any]:
@@ -147,7 +147,7 @@ def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: Any) -> N
         values = pa.chunked_array([chunk.flatten().cast(kind) for chunk in chunks], kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SchemaError(f"The column {name!r} of a graph table holds lists of {kind}: {error}.") from error
-    return pc.fill_null(values, pa.scalar(missing, kind)).to_numpy().copy()
+    return np.asarray(pc.fill_null(values, pa.scalar(missing, kind)).to_numpy().copy())
 
 
 def write_parquet(graphs: GraphSet, path: str | Path, *, nodes: str | Path | None = None) -> None:

@@ -42,7 +42,7 @@ def find(table: Counts, keys: NDArray[np.uint64], v: int) -> int:
         place = (place + 1) & mask
     if table[place] < 0:
         table[place] = v
-    return table[place]
+    return int(table[place])
 
 
 @kernel

@@ -178,7 +178,7 @@ def vector_dot(x: Floats, y: Floats) -> float:
             sums[b] += x[i + b] * y[i + b]
     for i in range(whole, len(x)):
         sums[i - whole] += x[i] * y[i]
-    return sums.sum()
+    return float(sums.sum())
 
 
 @kernel
