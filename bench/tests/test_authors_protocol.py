@@ -9,13 +9,12 @@ from glassbench.authors_protocol import (
     Side,
     Task,
     authors_cell,
-    authors_split,
     honest_rules,
     look,
     look_epochs,
     selected_epoch,
 )
-from glassbench.protocols import blind
+from glassbench.protocols import blind, split
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.glass.scoring_rules import paper_variants
 from graphglass.glass.slices import normalise
@@ -43,12 +42,12 @@ def sides():
 
 def test_the_split_is_drawn_by_the_old_generator():
     labels = np.array([1] * 10 + [0] * 4)
-    parts = authors_split(labels, 42)
+    parts = split(labels, "authors", 42)
     expected = np.random.RandomState(42).permutation(10)[:8]
     assert sorted(parts.references) == sorted(expected)
     assert sorted(parts.test) == sorted(set(range(14)) - set(expected))
     assert parts.anomalous.sum() == 4
-    assert authors_split(np.array([3, 3, 5, 5]), 0).anomalous_labels == (3,)
+    assert split(np.array([3, 3, 5, 5]), "authors", 0).anomalous_labels == (3,)
 
 
 def test_epochs_looked_at():
@@ -92,7 +91,7 @@ def test_the_best_share_is_at_least_either_side(sides):
 
 def test_one_training_gives_every_column():
     graphs = load_dataset("MUTAG")
-    parts = authors_split(graphs.labels, 42)
+    parts = split(graphs.labels, "authors", 42)
     task = Task("mol", blind(graphs, parts.references[:40]), blind(graphs, parts.test), "numeric")
     outcome = authors_cell(task, parts, task.config(epochs=2, seed=42), {"dataset": "MUTAG", "seed": 42})
     assert {name.partition(": ")[0] for name in outcome.variants} == {"untrained", "selected", "last"}

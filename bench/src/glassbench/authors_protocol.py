@@ -14,7 +14,8 @@ references' leave-one-out distances below), ``z`` (in their mean and deviation).
 ``reliability`` and ``domain`` are the authors'; ``uniform``, ``dimension``, ``widest``, ``graph`` and ``text`` fill the
 places of five that are not described. Prototypes are placed for ``energy`` alone and do not enter the training.
 
-Record of a cell (benchmark ``authors``, protocol ``authors``, method ``glass``, cell ``{dataset, seed}``)::
+Record of a cell (benchmark ``authors``, protocol ``authors``, method ``glass``, cell ``{dataset, seed}``); others
+have records like those of the benchmark ``single``::
 
     metrics    of the figure the authors' script reports: best of six rules at the selected epoch
     counts     references, test_normal, test_anomalous, selected_epoch, stopped_epoch, last_epoch
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from glassbench.datasets import DOMAINS
-from glassbench.jobs import Job, Outcome, Plan, cell_jobs
-from glassbench.protocols import Split, blind, shuffled_split
+from glassbench.jobs import Job, Outcome, Plan
+from glassbench.protocols import Split, blind
 from glassbench.records import Cell
+from glassbench.single import built, dataset_cell, dataset_jobs
 from graphglass.channels.neighbours import mean_distance, nearest
 from graphglass.errors import BenchError
 from graphglass.glass.slices import available_slices, normalise
@@ -59,16 +61,6 @@ SHARES = np.linspace(0, 1, 11)
 _K, _PROTOTYPES = 5, 8
 Codes = Mapping[str, NDArray[np.float32]]
 Scores = NDArray[np.float64]
-
-
-def authors_split(labels: NDArray[Any], seed: int) -> Split:
-    """The split of a dataset with raw class `labels`."""
-    raw = np.asarray(labels)
-    classes, counts = np.unique(raw, return_counts=True)
-    odd = raw == classes[int(np.argmin(counts))]  # the first of a tie: the smallest label
-    order = np.random.RandomState(seed).permutation(np.flatnonzero(~odd))  # theirs
-    cut = int(0.8 * len(order))
-    return shuffled_split(raw, odd, order[:cut], np.concatenate([order[cut:], np.flatnonzero(odd)]), seed)
 
 
 def look_epochs(epochs: int) -> tuple[int, ...]:
@@ -216,8 +208,6 @@ class Task:
 
 def authors_cell(task: Task, parts: Split, config: TrainingConfig, cell: Cell) -> Outcome:
     """Train once and look at the test set on the way."""
-    from dataclasses import replace
-
     epochs = look_epochs(config.epochs)
     found: dict[int, dict[str, float]] = {}
 
@@ -238,19 +228,23 @@ def authors_cell(task: Task, parts: Split, config: TrainingConfig, cell: Cell) -
 
 
 def authors_jobs(plan: Plan, encoder: str = "minilm") -> list[Job]:
-    """One job per dataset and seed."""
-    if plan.flip or any(method != "glass" for method in plan.methods):
-        raise BenchError("The authors' protocol has one direction and takes the method glass.")
+    """One job per dataset, method and seed; methods other than ``glass`` are fitted and scored as everywhere."""
+    if plan.flip:
+        raise BenchError("The authors' protocol has one direction; leave out --flip.")
 
     def measure(method: str, cell: Cell) -> Outcome:
-        graphs, seed = plan.datasets.get(str(cell["dataset"])), int(cell["seed"])
-        assert graphs.labels is not None
-        parts = authors_split(graphs.labels, seed)
+        graphs, parts = plan.task(cell)
+        if method != "glass":
+            return dataset_cell(graphs, parts, built(method, cell), cell, encoders=plan.encoders)
         domain = DOMAINS.get(str(cell["dataset"]), "graph")
         task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder)
-        return authors_cell(task, parts, task.config(seed=seed), cell)
+        return authors_cell(task, parts, task.config(seed=parts.seed), cell)
 
-    return cell_jobs(plan, measure, {"selection": "test", "encoder": encoder, "domain": "of the dataset"})
+    said = {"selection": "test", "encoder": encoder}
+    return [
+        replace(job, settings=job.settings | said) if job.method == "glass" else job
+        for job in dataset_jobs(plan, measure)
+    ]
 
 
 def _weightings(graph: Side, text: Side, slices: Sequence[int], domain: str) -> dict[str, dict[str, float]]:

@@ -2,7 +2,7 @@
 
 # Annotations are evaluated here: the fields of Run become options of every command that runs cells.
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,7 +89,7 @@ class Run:
 class SplitRun(Run):
     """The same for benchmarks with a choice of protocol and direction."""
 
-    protocol: Annotated[str, typer.Option("--protocol", help="minority or good-d.")] = "minority"
+    protocol: Annotated[str, typer.Option("--protocol", help="minority, good-d or authors.")] = "minority"
     flip: Annotated[bool, typer.Option("--flip", help="Exchange normal and anomalous classes.")] = False
 
     def cells(
@@ -164,6 +164,11 @@ def single(
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
     from glassbench.single import selection_jobs, single_jobs
 
+    if run.protocol == "authors":
+        from glassbench.authors_protocol import authors_jobs
+
+        seeds = "42-46" if run.seeds == "5" else run.seeds
+        return replace(run, seeds=seeds).cells("authors", authors_jobs, **_trained(methods, cache))
     benchmarks = {"last": ("single", single_jobs), "test": ("select-test", selection_jobs)}
     if select not in benchmarks:
         raise BenchError(f"--select takes last or test, found {select!r}.")

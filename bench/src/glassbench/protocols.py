@@ -11,6 +11,8 @@ good-d
 good-d, flipped
     The largest raw label is anomalous. With two classes that is the other class; with more (ENZYMES, COLLAB) all
     classes but the last are normal.
+authors
+    The split of the GLASS authors' public code: that of ``minority``, drawn by ``RandomState`` of the seed (42 to 46).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
 
-PROTOCOLS = ("minority", "good-d")
+PROTOCOLS = ("minority", "good-d", "authors")
 FOLDS = 5
 
 
@@ -70,11 +72,12 @@ def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False)
         raise BenchError(f"A protocol needs at least two classes, found {classes.tolist()}.")
     if seed < 0:
         raise BenchError(f"Seeds start at 0, found {seed}.")
-    if protocol == "minority":
+    if protocol in ("minority", "authors"):
         smallest = classes[int(np.argmin(counts))]  # argmin takes the first of a tie: the smallest label
         odd = classes[classes != smallest] if flip else np.array([smallest])
         normal = np.flatnonzero(~np.isin(raw, odd))
-        order = np.random.default_rng(seed).permutation(normal)
+        old = np.random.RandomState(seed) if protocol == "authors" else None  # theirs
+        order = (old or np.random.default_rng(seed)).permutation(normal)
         cut = len(normal) * 4 // 5
         references, test = order[:cut], np.concatenate([order[cut:], np.flatnonzero(np.isin(raw, odd))])
     else:
