@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from graphglass.errors import GlassError
@@ -33,14 +33,25 @@ COMMANDS = {
 
 
 class LazyGroup(TyperGroup):
-    """Imports a command's module only when that command is used."""
+    """Imports a command's module only when that command is used, and nothing for the list of commands."""
+
+    listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.listing = False
+
     def get_command(self, ctx: Any, name: str) -> Any:
         if name not in COMMANDS:
             return None
+        if self.listing:
+            return TyperCommand(name, short_help=COMMANDS[name])
         module = import_module(f"graphglass.cli.{name.replace('-', '_')}")
         module.app._add_completion = False  # its two options would be listed as the command's own
         command = get_command(module.app)
@@ -55,7 +66,13 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(130) from None
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: importing rich takes longer than all else
+)
 
 
 def _version(wanted: bool) -> None:
@@ -72,7 +89,8 @@ def glass(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     encoder: Annotated[
-        str | None, typer.Option(help="The endpoint a model may send graph descriptions to, as http://host/v1#model.")
+        str | None,
+        typer.Option(help="The encoder a model may use: an endpoint http://host/v1#model, a directory or a hub name."),
     ] = None,
 ) -> None:
     """Graph-level anomaly detection that transfers between domains."""
