@@ -29,7 +29,7 @@ class Channel(ABC):
     """Encodes graphs to rows and compares rows; a graph's distance is the mean to its k nearest references.
 
     A subclass defines what it learns from the references (:meth:`learn`), how graphs become rows (:meth:`encode`) and
-    how far apart two rows are (:meth:`compare`). A query's distance never depends on the other queries.
+    how distant two rows are (:meth:`compare`). A query's distance never depends on the other queries.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Channel(ABC):
     ) -> NDArray[np.float64]:
         """Mean distance of every row to its k nearest references, (rows,).
 
-        ``also`` gets every block of plain distances and the number of its first row, so that no pair is compared twice.
+        ``also`` gets every block of plain distances and the number of its first row, so no pair is compared twice.
         """
 
         def metric(first: int, last: int) -> NDArray[np.float64]:

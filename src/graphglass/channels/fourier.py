@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphglass.errors import ParameterError
 
-# Frequencies are rounded to this grid, so that two sites with other builds of the same libraries agree on
+# Frequencies are rounded to this grid, so two sites with other builds of the same libraries agree on
 # them bit by bit.
 _GRID = 2.0**20
 
@@ -20,7 +20,7 @@ def standard_frequencies(seed: int, channel: str, dimension: int, count: int) ->
     """Public frequencies of one channel at concentration 1: rows from N(0, I), (count, dimension), read-only.
 
     They are a function of the arguments alone, drawn from a counter-based stream whose bits are stable across NumPy
-    releases. The channel enters the seed, so that no two channels share frequencies.
+    releases. The channel enters the seed, so no two channels share frequencies.
     """
     from scipy.special import ndtri
 

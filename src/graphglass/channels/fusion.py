@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 # Between a weighted mean (0) and the maximum (infinity): one extreme channel raises the score even when the others are
 # normal, and several mild deviations still add up.
 SHARPNESS = 0.7
-# Times the mean distance, over the number of references: what the deviation of a small set may have missed.
+# Times the mean distance, over the number of references: inflates the deviation of small sets.
 UNKNOWN = 2.4
 ROUNDING = 1e-7  # distances between equal codes in single precision
 
@@ -84,7 +84,7 @@ class Fusion:
 
     @staticmethod
     def _total(summands: Distances) -> NDArray[np.float64]:
-        # In a fixed order, one by one, so that a graph has the same bits alone and among others: `np.sum` over a list
+        # In a fixed order, one by one, so a graph has the same bits alone and among others: `np.sum` over a list
         # adds in another order where there is one graph than where there are many.
         first, *others = sorted(summands)
         total = summands[first].copy()
@@ -133,9 +133,9 @@ def fit_fusion(left_out: Distances, weights: Mapping[str, float], sharpness: flo
 def _deviation(values: NDArray[np.float64], *, careful: bool) -> float:
     """The deviation of leave-one-out distances.
 
-    A handful of references can lie equally far apart by chance, and their channel would then outvote all others. The
+    A handful of references can be equally distant by chance, and their channel would then outvote all others. The
     careful estimate adds what is not known yet: a share of the mean distance that falls with the number of references.
-    A channel that cannot tell the references apart (one reference, or all alike up to rounding) keeps its own unit.
+    A channel that cannot distinguish the references (one reference, or all equal up to rounding) keeps its own unit.
     """
     unknown = UNKNOWN * float(values.mean()) / len(values) if careful else 0.0
     deviation = float(np.hypot(values.std(), unknown))

@@ -51,7 +51,7 @@ def neighbourhood(references: int, k_divisor: float) -> int:
 def nearest_means(metric: Metric, count: int, k: int, scales: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean distance of ``count`` queries to their k nearest references, (count,).
 
-    ``scales[r]`` divides every distance to reference ``r``, so that a reference in a sparse region is as close to its
+    ``scales[r]`` divides every distance to reference ``r``, so a reference in a sparse region is as close to its
     surroundings as one in a dense region. With fewer than k references all of them count.
     """
     k = min(k, len(scales))
@@ -128,10 +128,10 @@ def _insert_smallest(best: NDArray[np.float64], block: NDArray[np.float64]) -> N
 
 
 def local_scales(left_out: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """How far apart references lie around each reference, relative to the median, to the given power.
+    """The distance between references around each reference, relative to the median, to the given power.
 
-    Power 0 gives plain distances, 1 full local scaling, which overrates queries near tight clusters; one half is the
-    useful middle. References with exact twins keep a tenth of the median as their scale.
+    Power 0 gives plain distances, 1 full local scaling, which overrates queries near tight clusters; 0.5 is the
+    default compromise. References with exact twins keep a tenth of the median as their scale.
     """
     middle = float(np.median(left_out)) if len(left_out) else 0.0
     if power == 0 or middle <= 0:

@@ -22,7 +22,7 @@ def nearest(
     """The ``k`` most similar references of each query by inner product.
 
     Candidates come from a blocked single-precision product; their similarities are then computed in double precision
-    and sorted by (similarity, reference index), so that a query's answer does not depend on its batch.
+    and sorted by (similarity, reference index), so a query's answer does not depend on its batch.
 
     Parameters
     ----------

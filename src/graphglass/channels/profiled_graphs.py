@@ -1,4 +1,4 @@
-"""Graphs beside everything a channel may read about them."""
+"""Graphs with everything a channel may read about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PART = 20_000  # graphs read at a time
 
 @dataclass(frozen=True, eq=False)
 class ProfiledGraphs:
-    """Graphs beside their structural profile and, under the paper preset, their codes on the sphere; row for row.
+    """Graphs with their structural profile and, under the paper preset, their codes on the sphere; row for row.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class ProfiledGraphs:
         return ProfiledGraphs(self.graphs[key], self.profile[key], codes)
 
     def parts(self) -> Iterator[ProfiledGraphs]:
-        """Some graphs at a time, so that what is made of them fits into memory; all at once where they are few."""
+        """Some graphs at a time, so what is made of them fits into memory; all at once where they are few."""
         if len(self) <= PART:
             yield self  # a slice would be a copy
         else:

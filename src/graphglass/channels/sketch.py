@@ -35,7 +35,7 @@ _SIZE = ("nodes", "edges")
 _WIDTHS = {"size": 1.0, "structure": 0.1}
 # The share of every block in the squared norm of a row, and so the weight of its kernel.
 SHARES = {"labels": 1 / 3, "shape": 1 / 3, "size": 1 / 6, "structure": 1 / 6}
-# Fixed point, so that no rounding of a machine's arithmetic enters: logarithms, frequencies in turns, and cosines.
+# Fixed point, so no rounding of a machine's arithmetic enters: logarithms, frequencies in turns, and cosines.
 _LOG_BITS, _TURN_BITS, _TABLE_BITS, _COSINE_BITS = 16, 20, 12, 30
 
 
@@ -123,7 +123,7 @@ def sketch_digest(dimension: int, sharpness: int) -> str:
 
 
 def _length(block: str, parts: int) -> float:
-    """Length of each of the equal parts of a block, a little short so that rounding makes no row longer than one."""
+    """Length of each of the equal parts of a block, a little short so rounding makes no row longer than one."""
     return math.sqrt(SHARES[block] / parts) * (1.0 - 1e-15)
 
 
@@ -134,7 +134,7 @@ def _hash_functions(block: str, groups: int, sharpness: int) -> tuple[NDArray[np
     """
     key = hashlib.sha256(f"graphglass/sketch/{SKETCH_VERSION}|{_SEED}|{block}".encode()).digest()
     words = np.empty((groups, sharpness, 3), np.uint64)
-    for j in range(sharpness):  # a stream of its own for every power, so that more powers or groups only append
+    for j in range(sharpness):  # one stream for every power: more powers or groups only append
         stream = np.random.Philox(key=int.from_bytes(key[:16], "big") + j)
         words[:, j] = stream.random_raw(3 * groups).astype(np.uint64).reshape(groups, 3)
     turn = np.repeat(words[::LEVELS, :, 2], LEVELS, axis=0)[:groups] >> np.uint64(32)
@@ -151,7 +151,7 @@ def _turns(block: str, width: int, count: int) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=1)
 def _cosines() -> NDArray[np.float64]:
-    """Cosines of one turn, cut toward zero, so that cosine and sine together are never longer than one."""
+    """Cosines of one turn, cut toward zero, so cosine and sine together are never longer than one."""
     values = np.cos(2.0 * np.pi * np.arange(2**_TABLE_BITS) / 2**_TABLE_BITS)
     return np.asarray(np.trunc(values * 2.0**_COSINE_BITS) / 2.0**_COSINE_BITS)
 
@@ -168,7 +168,7 @@ def _logarithms(structure: StructureProfile) -> dict[str, NDArray[np.int64]]:
 
 @kernel
 def _copies(offsets: NDArray[np.int64], keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The multiset of every graph and level as a set: equal keys are told apart by a counter."""
+    """The multiset of every graph and level as a set: a counter distinguishes equal keys."""
     out = np.empty_like(keys)
     for level in range(keys.shape[0]):
         for graph in range(len(offsets) - 1):

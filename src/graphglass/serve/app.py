@@ -263,7 +263,7 @@ def create_app(
     async def style() -> Response:
         return Response(style_sheet(), media_type="text/css")
 
-    # Under a path of its own: a mount at the root would answer 404 where 405 is right.
+    # Under its own path: a mount at the root would answer 404 where 405 is right.
     app.mount("/web", StaticFiles(directory=str(files("graphglass.serve").joinpath("web"))), name="web")
     return app
 

@@ -66,7 +66,7 @@ def check_address(host: str, token: str | None) -> None:
 
 
 class Counters:
-    """Numbers for Prometheus, in a registry of their own so that several services can run in one process."""
+    """Numbers for Prometheus, in their own registry: several services can run in one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -89,7 +89,7 @@ class Guard:
     token : str, optional
         Needed for everything about the model; the page and the description of the API carry no secret.
     hosts : collection of str, optional
-        Names the service may be called by. A page on another name that resolves to this machine is refused, so that
+        Names the service may be called by. A page on another name that resolves to this machine is refused, so
         a website cannot reach a service on loopback through its visitor's browser.
     """
 

@@ -72,7 +72,7 @@ class CurrentService:
         record = partial(record_change, path, f"{action}-anomalies" if anomalous else action, ids)
         if not path.is_dir():
             raise ModelConflictError(REPLACED)
-        with locked(path):  # from the look at the disk to the save, so that no other writer comes between
+        with locked(path):  # from the look at the disk to the save, so no other writer comes between
             if artifact_digest(path) != before.digest:
                 raise ModelConflictError(REPLACED)
             try:
@@ -80,7 +80,7 @@ class CurrentService:
             except OSError as error:
                 logger.error("The change log cannot be written: %s", error)
                 raise ModelConflictError(
-                    "The references cannot be changed: the service cannot write its change log beside the model. "
+                    "The references cannot be changed: the service cannot write its change log next to the model. "
                     "Let it write to the folder that the model is in."
                 ) from error
             try:

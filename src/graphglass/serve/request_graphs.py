@@ -34,17 +34,17 @@ class ServeLimits:
     work_seconds : float
         Most estimated work of one request.
     quick_seconds : float
-        Requests of more estimated work run in a process of their own, so that no other request waits for them.
+        Requests of more estimated work run in the worker process, and no other request waits for them.
     waiting : int
         Requests in line before new ones get 429.
     waiting_slow : int
-        The same for requests that run in a process of their own.
+        The same for requests that run in the worker process.
     batch_graphs : int
         Graphs scored together.
     seconds : float
-        Longest time to wait for an answer, for a body to arrive, and for work in a process of its own.
+        Longest time to wait for an answer, for a body to arrive, and for work in the worker process.
     held_bytes : int
-        Bodies of all requests together, so that many large ones cannot fill the memory.
+        Bodies of all requests together: many large ones cannot fill the memory.
     file_graphs : int
         Most graphs of a file that the inspector opens.
     """
@@ -145,7 +145,7 @@ def check_work(request: schemas.Graphs, bounds: ServeLimits) -> float:
 
 
 def item_names(items: Sequence[Item]) -> tuple[str, ...]:
-    """A name for every item, no two alike: its id, its SMILES or its place."""
+    """A different name for every item: its id, its SMILES or its place."""
     names = []
     for place, item in enumerate(items):
         given = item.get("id")
@@ -169,7 +169,7 @@ def read_items(
     accept : callable
         Brings graphs into the form that the model reads, or raises an InputError.
     """
-    # Apart from others, since a set has the chemistry of its molecules only if all of its graphs have it.
+    # Separately, since a set has the chemistry of its molecules only if all of its graphs have it.
     groups: dict[tuple[str, bool], list[int]] = {}
     for place, item in enumerate(items):
         groups.setdefault(("smi" if is_molecule(item) else "json-lines", "chemistry" in item), []).append(place)
@@ -190,7 +190,7 @@ def _read(
     try:
         result = read_report(contents, format=kind, limits=limits)
         left_out = {places[item.position]: item.reason for item in result.rejects}
-        # A missing label or attribute may be an error only beside graphs that have it.
+        # A missing label or attribute may be an error only among graphs that have it.
         together = kind == "smi" or not (left_out or "" in result.graphs.label_names.values())
         if together or len(places) == 1:
             kept = tuple(str(place) for place in places if place not in left_out)

@@ -51,7 +51,7 @@ class Service:
     digest : str
         Identifies the model.
     coloured_labels : tuple of str
-        Node labels with a colour of their own in all drawings.
+        Node labels with their own colour in all drawings.
     """
 
     def __init__(self, path: str | Path, summary: Path | None = None, source_prior: bool = False) -> None:

@@ -18,7 +18,7 @@ AGGREGATE_NAMES = (
 def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     """Write the 17 aggregates of one graph in the order of :data:`AGGREGATE_NAMES`.
 
-    Values are sorted before they are summed, so that the result is the same bit for bit in any node order.
+    Values are sorted before they are summed, so the result is the same bit for bit in any node order.
 
     * density: edges over possible edges, 0 for a single node
     * degree_entropy: Shannon entropy in nats of the degree histogram

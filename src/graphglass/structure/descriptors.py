@@ -112,7 +112,7 @@ def _variance(count: int, total: int, squares: int) -> float:
     if float(count) * squares < 2.0**62:
         return (count * squares - total * total) / (count * count)
     # The products above would overflow at hubs joined to hubs. Sums around the floor of the mean stay below `squares`
-    # and are exact, so that the result depends on no order here either, and what is subtracted is below 1.
+    # and are exact, so the result depends on no order here either, and what is subtracted is below 1.
     floor = total // count
     rest = total - count * floor
     around = squares - floor * total - floor * rest

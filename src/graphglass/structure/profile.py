@@ -54,7 +54,7 @@ class StructureProfile:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            # A view, so that freezing this profile does not freeze an array the caller still owns.
+            # A view, so freezing this profile does not freeze an array the caller still owns.
             view = getattr(self, item.name).view()
             view.flags.writeable = False
             object.__setattr__(self, item.name, view)
@@ -120,7 +120,7 @@ def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> Structur
 
     def measure_some(chosen: NDArray[np.int64]) -> None:
         describe_graphs(chosen, nodes, neighbour_offsets, neighbours, limit, descriptors, aggregates, estimated)
-        # The rare cases have kernels of their own, so that small graphs need not wait for their compilation.
+        # The rare cases have their own kernels: small graphs need not wait for their compilation.
         costly = chosen[estimated[chosen]]
         if len(costly):
             estimate_graphs(costly, nodes, neighbour_offsets, neighbours, limit, descriptors, aggregates)
@@ -139,7 +139,7 @@ def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> Structur
 def run(work: Callable[[Counts], None], costs: Floats, *, progress: bool = False) -> None:
     """Call ``work`` on index arrays that together hold every graph once, several at a time.
 
-    ``work`` releases the interpreter lock; the most expensive portions go first, so that none is left over at the end.
+    ``work`` releases the interpreter lock; the most expensive portions go first, so none is left over at the end.
     Threads of the interpreter, unlike numba's, may be started from several callers at once. Their number is numba's
     (``NUMBA_NUM_THREADS``).
     """

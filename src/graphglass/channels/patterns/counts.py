@@ -104,7 +104,7 @@ def add_distances(queries: Counts, references: Postings, share: float, out: NDAr
     """Add ``share`` of the distance 1 - J of query bags to reference bags to ``out``, (queries, references).
 
     J = sum min(a, b) / sum max(a, b) is the weighted Jaccard similarity: 1 for equal bags, 0 for bags without a common
-    pattern. The sizes of the bags count, so that a graph is not close to a multiple of itself.
+    pattern. The sizes of the bags count, so a graph is not close to a multiple of itself.
     """
     found = np.searchsorted(references.keys, queries.keys)
     known = found < len(references.keys)

@@ -52,7 +52,7 @@ class ShapeStart:
 
     def names(self, graphs: ProfiledGraphs) -> Names:
         degrees = np.diff(graphs.graphs.neighbour_offsets)
-        # Half-octaves, so that large degrees share a bucket.
+        # Half-octaves, so large degrees share a bucket.
         bucket = np.floor(2 * np.log2(1 + degrees)).astype(np.int64)
         clustering = graphs.profile.descriptors[:, CLUSTERING]
         inside = np.digitize(clustering, (1e-9, 0.25, 0.5, 0.75, 1 - 1e-9))
@@ -62,7 +62,7 @@ class ShapeStart:
 class LengthStart:
     """Labels as given, and every edge named by its length in attribute space: the quantile bucket among references.
 
-    Lengths do not change when coordinates are moved or turned; in molecules they tell bond types apart.
+    Lengths do not change when coordinates are moved or turned; in molecules they distinguish bond types.
     """
 
     def __init__(self, buckets: int) -> None:

@@ -58,7 +58,8 @@ def neighbourhood_keys(
 ) -> list[NDArray[np.int64]]:
     """Hash the neighbourhood of every node at radius 0, 1, ..., levels - 1.
 
-    Equal neighbourhoods hash alike in any graph, so nothing needs a vocabulary and unseen patterns no special case.
+    Equal neighbourhoods have equal hashes in any graph: nothing needs a vocabulary, and unseen patterns are no special
+    case.
     """
     edges = edge_names if edge_names is not None else np.zeros(0, np.int64)
     keys = _mix_all(roots.astype(np.int64).view(np.uint64))
@@ -72,8 +73,8 @@ def neighbourhood_keys(
 def graph_hashes(graphs: GraphSet, levels: int = LEVELS) -> list[str]:
     """sha256 over the rooted neighbourhoods of every graph, with all that its nodes and edges carry.
 
-    Copies of a graph in another node order hash alike. So do different graphs that as many rounds of Weisfeiler-Lehman
-    refinement as there are `levels` cannot tell apart.
+    Copies of a graph in another node order have equal hashes. So do different graphs that `levels` rounds of
+    Weisfeiler-Lehman refinement cannot distinguish.
     """
     nodes = _names(graphs.node_count, graphs.node_labels, graphs.attributes)
     edges = _names(len(graphs.neighbours), graphs.edge_labels, graphs.edge_attributes, graphs.outgoing)

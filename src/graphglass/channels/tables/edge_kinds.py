@@ -13,7 +13,7 @@ from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.graph_set import EdgeList, GraphSet
 from graphglass.structure.kernels.hashing import mix
 
-FEWEST = 8  # edges of a kind that give a mean and deviation of their own; others share those of all edges
+FEWEST = 8  # edges of a kind that give their own mean and deviation; others share those of all edges
 FARTHEST = 20.0  # deviations at which a value is cut off
 
 

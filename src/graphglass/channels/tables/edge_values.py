@@ -1,4 +1,4 @@
-"""The values that edges carry, and what flows into and out of nodes."""
+"""The values that edges carry, and the in-, out- and net strength of nodes."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LOGARITHMIC = ("nodes", "edges", "components", "triangles", "four_cycles", "moti
 
 
 class FeatureMap(ABC):
-    """Graphs to a table with one row per graph. A map without columns of its own to learn has no state."""
+    """Graphs to a table with one row per graph. A map without columns to learn has no state."""
 
     def fit(self, references: ProfiledGraphs) -> None:  # noqa: B027  # most maps have nothing to learn
         """Learn the columns."""

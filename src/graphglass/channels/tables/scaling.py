@@ -118,7 +118,7 @@ class Whitening:
             if count > columns:
                 products += centred.T @ centred
         level = max(total / columns, 1e-9)
-        # With more columns than references a lesser shrinkage would push the references apart from each other.
+        # With more columns than references a lesser shrinkage would push the references away from each other.
         share = max(SHRINKAGE, columns / (columns + count))
         self._rest = 0.0 if count > columns else (share * level) ** -0.5
         if count > columns:

@@ -11,7 +11,7 @@ from graphglass.kernel import Floats, kernel
 def symmetric_eigenvalues(matrix: Floats) -> Floats:
     """Eigenvalues of a symmetric matrix, sorted; the matrix is overwritten.
 
-    Compiled without LAPACK so that many small problems run side by side, each on its own thread.
+    Compiled without LAPACK: many small problems run side by side, each on its own thread.
     """
     diagonal, off = tridiagonalise(matrix)
     tridiagonal_eigenvalues(diagonal, off)
@@ -21,7 +21,7 @@ def symmetric_eigenvalues(matrix: Floats) -> Floats:
 
 @kernel
 def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
-    """Reduce to tridiagonal form by reflections, from the last row upwards so that every vector is contiguous.
+    """Reduce to tridiagonal form by reflections, from the last row upwards so every vector is contiguous.
 
     Both triangles are kept up, which leaves no sum along a row: the loops run in vector registers in the order they
     are written. Reordered sums (fast-math) would round differently in freshly compiled and in cached code.

@@ -5,7 +5,7 @@ being the opposite corner, and on half the sum of c(u, w) over its neighbours w 
 and the cheaper one is taken per graph:
 
 * ordered wedges, O(sum over edges of the smaller degree): a 4-cycle is found once, from its corner of highest degree
-  rank, so that a hub with a thousand leaves costs a thousand steps and not a million;
+  rank, so a hub with a thousand leaves costs a thousand steps and not a million;
 * bit rows, O(n^3 / 128): common neighbours as the population count of an AND, for small dense graphs.
 
 Where even the cheaper one takes more than :data:`EXACT_WORK` steps, the counts are estimates: edges are kept with

@@ -1,6 +1,6 @@
 """The spectral sketch: the small end of the spectrum of L_sym, and how a random probe sees the whole.
 
-L_sym = I - D^(-1/2) A D^(-1/2) with 0 on the diagonal of an isolated node, so that every connected component
+L_sym = I - D^(-1/2) A D^(-1/2) with 0 on the diagonal of an isolated node, so every connected component
 contributes one eigenvalue 0. Eigenvalues are sorted upwards and counted with multiplicity: lambda_1 = 0 always,
 lambda_2 > 0 only if the graph is connected. A graph with fewer than nine nodes repeats its largest eigenvalue: the
 sequence stays sorted and no value enters that is not in the spectrum (0 would read as a further component).

@@ -75,7 +75,7 @@ def first_twins(indptr: Counts, neighbours: Ends) -> tuple[Counts, NDArray[np.bo
     """The first twin of each node (itself where there is none before it), and whether the twins of it are joined.
 
     Nodes are looked up by a hash of their neighbourhood and then compared neighbour by neighbour with the first of that
-    hash, so that a collision can only leave twins apart, never join nodes that differ. Isolated nodes stay apart.
+    hash, so a collision can only leave twins separate, never join nodes that differ. Isolated nodes stay separate.
     A node cannot have twins of both kinds.
     """
     n = len(indptr) - 1
