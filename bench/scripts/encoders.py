@@ -28,8 +28,8 @@ import numpy as np
 
 def collect(data_root: Path | None, per_dataset: int | None, target: Path) -> None:
     """Write the field values of real graphs, (graphs, fields), sampled from the twelve datasets."""
-    from graphglass.glass.prompt.fields import field_values
     from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
+    from graphglass.structure.fields import field_values
     from graphglass.structure.profile import profile
 
     parts = []

@@ -1,4 +1,4 @@
-"""Graph-level anomaly detection that transfers between domains."""
+"""Graph-level anomaly detection: rank any graph against a set of normal graphs, and say why."""
 
 from typing import TYPE_CHECKING
 
@@ -7,8 +7,11 @@ from graphglass.lazy_names import lazy_names
 if TYPE_CHECKING:
     from graphglass.channels.sketch import sketch
     from graphglass.detector.explanation import Explanation
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.graphglass import GraphGlass
+    from graphglass.detector.reference_detector import ReferenceDetector
+    from graphglass.detector.scored_graphs import ScoredGraphs
     from graphglass.glass.encoders.text_encoder import load_encoder
+    from graphglass.glass.estimator import GLASS
     from graphglass.glass.prompt.graphdp import GraphDP, graphdp
     from graphglass.graphs.concatenation import concatenate
     from graphglass.graphs.graph_set import GraphSet
@@ -30,7 +33,10 @@ __version__ = "0.3.0"
 _HOMES = {
     "sketch": "channels.sketch",
     "Explanation": "detector.explanation",
-    "GLASS": "detector.glass",
+    "GLASS": "glass.estimator",
+    "GraphGlass": "detector.graphglass",
+    "ReferenceDetector": "detector.reference_detector",
+    "ScoredGraphs": "detector.scored_graphs",
     "GraphDP": "glass.prompt.graphdp",
     "graphdp": "glass.prompt.graphdp",
     "load_encoder": "glass.encoders.text_encoder",
@@ -55,10 +61,13 @@ __all__ = [
     "GLASS",
     "Explanation",
     "GraphDP",
+    "GraphGlass",
     "GraphSet",
     "Ledger",
     "Limits",
     "PrivateSummary",
+    "ReferenceDetector",
+    "ScoredGraphs",
     "StructureProfile",
     "concatenate",
     "graphdp",

@@ -46,9 +46,9 @@ def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
 
 # One line per row of a table, in the order the tables show them.
 METHODS: dict[str, Factory] = {
-    "graphglass": lazy("graphglass.detector:GLASS", seeded=False),
-    "glass": lazy("graphglass.detector:GLASS", preset="paper"),
-    "glass-untrained": lazy("graphglass.detector:GLASS", preset="paper", epochs=0),
+    "graphglass": lazy("graphglass.detector.graphglass:GraphGlass", seeded=False),
+    "glass": lazy("graphglass.glass.estimator:GLASS"),
+    "glass-untrained": lazy("graphglass.glass.estimator:GLASS", epochs=0),
     "size-knn": lazy("glassbench.baselines.knn:SizeKNN", seeded=False),
     "structure-knn": lazy("glassbench.baselines.knn:StructureKNN", seeded=False),
     "wl-cosine-knn": lazy("glassbench.baselines.knn:WLCosineKNN", seeded=False),

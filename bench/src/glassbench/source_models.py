@@ -28,7 +28,7 @@ from graphglass.files.save import save_artifact
 from graphglass.graphs import GraphSet
 
 if TYPE_CHECKING:
-    from graphglass.detector import GLASS
+    from graphglass.glass.estimator import GLASS
     from graphglass.glass.trained_encoder import TrainedEncoder
 
 KIND = "graphglass-source-encoder"
@@ -76,7 +76,7 @@ class SourceEncoders:
         domains = prepare(dict(sources), settings, context)
         key = identity(detector, sources) | {"instruction": instruction}
         fitted = detector.fit_encoder(domains, trained=self._kept(detector, key, domains))
-        fitted.embedder_ = fitted._embedder().in_regime(context.phase, instruction=instruction)
+        fitted.embedder_ = fitted.embedder_.in_regime(context.phase, instruction=instruction)
         return fitted
 
     def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
@@ -105,7 +105,7 @@ class SourceEncoders:
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
                 fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=on_epoch is None, on_epoch=on_epoch)
-                trained = fitted._embedder().graph
+                trained = fitted.embedder_.graph
                 documents = {"identity": key, "encoder_settings": trained.to_json()}
                 shutil.rmtree(path, ignore_errors=True)
                 save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)

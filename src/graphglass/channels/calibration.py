@@ -15,6 +15,12 @@ def conformal_p_values(scores: NDArray[np.float64], reference_scores: NDArray[np
     return (1 + at_least) / (len(ordered) + 1)
 
 
+def left_out_p_values(scores: NDArray[np.float64], reference_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The p-values of references: each leave-one-out score among the n of all references, its own included."""
+    ordered = np.sort(reference_scores)
+    return np.maximum(len(ordered) - np.searchsorted(ordered, scores, side="left"), 1) / len(ordered)
+
+
 def benjamini_hochberg(p_values: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
     """Select graphs so that on average at most a share ``alpha`` of the selected are normal."""
     if not 0 < alpha < 1:

@@ -1,4 +1,4 @@
-"""The channels of the default preset and their weights."""
+"""The channels of GraphGlass and their weights."""
 
 from __future__ import annotations
 

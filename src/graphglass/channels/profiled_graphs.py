@@ -18,7 +18,7 @@ PART = 20_000  # graphs read at a time
 
 @dataclass(frozen=True, eq=False)
 class ProfiledGraphs:
-    """Graphs with their structural profile and, under the paper preset, their codes on the sphere; row for row.
+    """Graphs with their structural profile and, under GLASS, their codes on the sphere; row for row.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +14,11 @@ from numpy.typing import NDArray
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, aurocs
 from graphglass.cli.option_groups import ALPHA, JSON, MODEL, QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.errors import InputError
 from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
-    from graphglass.detector.known_queries import LeftOut
-    from graphglass.graphs.graph_set import GraphSet
+    from graphglass.detector.reference_detector import ReferenceDetector
+    from graphglass.detector.scored_graphs import ScoredGraphs
 
 app = typer.Typer()
 
@@ -42,26 +41,25 @@ def compare(
     """Compare two models: rank correlation, changed flags, and the graphs whose rank moved most, with the reason.
 
     The reason is how much more or less each family of channels adds to the score. Graphs that are references of a
-    model are ranked by their leave-one-out scores; those without one, of a very large set, are left out. With
-    --label-column and --normal, the AUROC of both models is printed as well.
+    model are ranked by their leave-one-out scores. With --label-column and --normal, the AUROC of both models on graphs
+    that neither knows is printed as well.
     """
     from graphglass.cli.console import print_line, print_table
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_detector import ReferenceDetector
 
-    pair = GLASS.load(model_a), GLASS.load(model_b)
+    pair = ReferenceDetector.load(model_a), ReferenceDetector.load(model_b)
     read = reading.read(graphs, label_column=label_column)
     truth = anomalous(read, label_column, normal, graphs)
     for detector in pair:
         detector.verbose = not quiet
-    found, (a, b) = comparison(pair, read.without_labels(), alpha, top)
-    if areas := aurocs(truth, a, b):
+    tables = [detector.score_table(read.without_labels(), alpha=alpha, anomalous=truth) for detector in pair]
+    found = comparison(pair, tables, top)
+    if areas := aurocs(truth, *tables):
         found["auroc"] = areas
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
     correlation = "undefined" if found["spearman"] is None else f"{found['spearman']:.4f}"
-    if left := len(read) - found["graphs"]:
-        print_line(f"Left out: {counted(left, 'reference')} without a leave-one-out score.")
     print_line(f"{counted(found['graphs'], 'graph')}, rank correlation (Spearman) {correlation}.")
     print_line(
         f"Flagged at {alpha:g}: {found['flagged'][0]} by A, {found['flagged'][1]} by B, {found['both']} by both."
@@ -73,45 +71,29 @@ def compare(
         print_table("Moved most", ("id", "rank by A", "rank by B", "change of the score by family"), rows)
 
 
-def comparison(
-    pair: tuple[GLASS, GLASS], graphs: GraphSet, alpha: float, top: int
-) -> tuple[dict[str, Any], tuple[LeftOut, LeftOut]]:
-    """Two rankings of the same graphs side by side: what is printed of them, and the scores of each model."""
-    from scipy.stats import rankdata
-
-    from graphglass.channels.calibration import conformal_p_values
-    from graphglass.detector.known_queries import left_out_scores
-
-    a, b = (left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs)) for detector in pair)
-    kept = np.flatnonzero(~(a.unscored | b.unscored))
-    if not len(kept):
-        raise InputError(
-            "Every graph is a reference without a leave-one-out score. Compare the models on other graphs."
-        )
-    graphs, scores = graphs[kept], [a.scores[kept], b.scores[kept]]
-    flags = [conformal_p_values(scores[i], pair[i].decision_scores_) <= alpha for i in (0, 1)]
-    ranks = [rankdata(-values, method="ordinal") for values in scores]
+def comparison(pair: Sequence[ReferenceDetector], tables: Sequence[ScoredGraphs], top: int) -> dict[str, Any]:
+    """What is printed of two rankings of the same graphs."""
+    ranks, flags = [table.ranks for table in tables], [table.flagged for table in tables]
     moved = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:top]
     moved = moved[ranks[0][moved] != ranks[1][moved]]
-    reasons = _reasons(pair, graphs[moved], [a.own[kept][moved], b.own[kept][moved]]) if len(moved) else []
-    found = {
-        "spearman": _rank_correlation(*scores),
+    reasons = _reasons(pair, tables, moved) if len(moved) else []
+    return {
+        "spearman": _rank_correlation(*(table.scores for table in tables)),
         "flagged": [int(flag.sum()) for flag in flags],
         "both": int((flags[0] & flags[1]).sum()),
-        "graphs": len(kept),
+        "graphs": len(tables[0]),
         "moved": [
             {
-                "id": graphs.ids[i],
+                "id": tables[0].ids[i],
                 "rank_a": int(ranks[0][i]),
                 "rank_b": int(ranks[1][i]),
-                "score_a": float(scores[0][i]),
-                "score_b": float(scores[1][i]),
+                "score_a": float(tables[0].scores[i]),
+                "score_b": float(tables[1].scores[i]),
                 "why": why,
             }
             for i, why in zip(moved, reasons, strict=True)
         ],
     }
-    return found, (a, b)
 
 
 def _rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
@@ -123,20 +105,21 @@ def _rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float |
     return None if np.ptp(a) == 0 or np.ptp(b) == 0 else float(spearmanr(a, b).statistic)
 
 
-def _reasons(pair: tuple[GLASS, GLASS], graphs: GraphSet, own: list[NDArray[np.bool_]]) -> list[str]:
-    """For every graph the families whose contribution to the score changed most.
+def _reasons(pair: Sequence[ReferenceDetector], tables: Sequence[ScoredGraphs], moved: NDArray[np.int64]) -> list[str]:
+    """For every graph that moved, the families whose contribution to the score changed most.
 
-    `own` marks the references of either model. Their contributions, unlike their ranks, include the reference itself.
+    Contributions of a reference, unlike its rank, include the reference itself.
     """
     change: dict[str, NDArray[np.float64]] = {}
-    for detector, sign in zip(pair, (-1, 1), strict=True):
-        for name, values in detector.contributions(graphs).items():
+    for detector, table, sign in zip(pair, tables, (-1, 1), strict=True):
+        assert table.measured is not None
+        for name, values in detector.contributions(table.measured[moved]).items():
             family = name.partition(":")[0]
             change[family] = change.get(family, 0) + sign * values
     reasons = []
-    for i in range(len(graphs)):
+    for i, place in enumerate(moved):
         largest = sorted(change, key=lambda name: (-abs(change[name][i]), name))[:3]
-        models = " and ".join(name for name, mine in zip("AB", own, strict=True) if mine[i])
+        models = " and ".join(name for name, table in zip("AB", tables, strict=True) if table.reference[place])
         families = ", ".join(f"{name} {change[name][i]:+.2f}" for name in largest)
         reasons.append(f"{families} (reference of {models})" if models else families)
     return reasons

@@ -31,9 +31,8 @@ def demo(
     """
     from sklearn.metrics import roc_auc_score
 
-    from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.rows import ranking, show_ranking, write_rows
-    from graphglass.detector.glass import GLASS
+    from graphglass.cli.rows import show_ranking, write_rows
+    from graphglass.detector.graphglass import GraphGlass
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.report.page import write_report
 
@@ -45,28 +44,30 @@ def demo(
         raise InputError(f"{output} cannot be made: {error.strerror}. Name another directory with -o.") from error
     molecules = load_dataset("MUTAG")
     assert molecules.labels is not None
-    areas, paper = [], None
+    areas, glass = [], None
     for seed in range(seeds):
         references, test = _split(molecules.labels, seed)
-        detector = GLASS().fit(molecules[references].without_labels())
+        detector = GraphGlass().fit(molecules[references].without_labels())
         held_out, anomalous = molecules[test].without_labels(), molecules.labels[test] != NORMAL
         scores = detector.decision_function(held_out)
         areas.append(float(roc_auc_score(anomalous, scores)))
         counts = f"{len(references)} normal molecules, {len(test)} held out"
         typer.echo(f"split {seed + 1} of {seeds}: {counts}, AUROC {areas[-1]:.3f}")
         if seed == 0:
-            columns = ranking(held_out, scores, conformal_p_values(scores, detector.decision_scores_))
+            table = detector.score_table(held_out)
             detector.save(output / "model")
-            write_rows(columns, output / "scores.csv")
-            write_report(detector, held_out, output / "report.html")
-            show_ranking(columns, None, top=10)
+            write_rows(table.columns(), output / "scores.csv")
+            write_report(detector, table, output / "report.html")
+            show_ranking(table, None, top=10)
             if find_spec("torch") is not None:
-                trained = GLASS("paper", domain="mol").fit(molecules[references].without_labels())
-                paper = float(roc_auc_score(anomalous, trained.decision_function(held_out)))
+                from graphglass.glass.estimator import GLASS
+
+                trained = GLASS(domain="mol").fit(molecules[references].without_labels())
+                glass = float(roc_auc_score(anomalous, trained.decision_function(held_out)))
     spread = f" (standard deviation {np.std(areas, ddof=1):.3f})" if seeds > 1 else ""
     typer.echo(f"AUROC {np.mean(areas):.3f} on average over {counted(seeds, 'split')}{spread}.")
-    if paper is not None:
-        typer.echo(f"First split: default {areas[0]:.3f}, preset paper {paper:.3f} (150 epochs).")
+    if glass is not None:
+        typer.echo(f"First split: GraphGlass {areas[0]:.3f}, GLASS {glass:.3f} (150 epochs).")
     typer.echo(f"The first split's model, scores.csv and report.html are in {output}/")
 
 

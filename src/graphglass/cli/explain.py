@@ -29,10 +29,10 @@ def explain(
     reading: Reading,
 ) -> None:
     """Explain one score: nearest normal graphs, channels, unusual structure in words, and the nodes behind it."""
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_detector import ReferenceDetector
     from graphglass.errors import InputError
 
-    detector = GLASS.load(model)
+    detector = ReferenceDetector.load(model)
     graphs = reading.read(queries)
     if identifier not in graphs.ids:
         shown = ", ".join(graphs.ids[:5])

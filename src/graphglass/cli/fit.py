@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,11 +15,14 @@ from graphglass.cli.option_groups import QUIET, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
+if TYPE_CHECKING:
+    from graphglass.detector.reference_detector import ReferenceDetector
+
 app = typer.Typer()
 
 
 def _paper(text: str, *names: str) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel="With --preset paper")
+    return typer.Option(*names, help=text, rich_help_panel="With --method glass")
 
 
 @app.command()
@@ -31,12 +34,12 @@ def fit(
     anomalies: Annotated[Path | None, typer.Option(help="Known anomalies: graphs near them rank higher.")] = None,
     label_column: LABEL_COLUMN = None,
     normal: NORMAL = None,
-    preset: Annotated[str, typer.Option(help="default, or paper for the published method.")] = "default",
+    method: Annotated[str, typer.Option(help="graphglass, or glass for the method of the GLASS paper.")] = "graphglass",
     encoder: Annotated[str | None, _paper("Text encoder; `glass encoders` lists them.")] = None,
-    domain: Annotated[str, _paper("Named in the prompts: mol, protein, social or your own.")] = "graph",
+    domain: Annotated[str | None, _paper("Named in the prompts: mol, protein, social or your own.")] = None,
     epochs: Annotated[int | None, _paper("Training epochs; the last one is used.")] = None,
     device: Annotated[str | None, _paper("Where encoders are trained and run, such as cuda.")] = None,
-    seed: Annotated[int, _paper("Equal seeds give identical models.")] = 0,
+    seed: Annotated[int | None, _paper("Equal seeds give identical models.")] = None,
     resume: Annotated[bool, _paper("Continue an interrupted fit, bit for bit.", "--resume")] = False,
     cluster: CLUSTER = None,
     workers: WORKERS = None,
@@ -48,10 +51,9 @@ def fit(
 
     From a labelled file, --label-column and --normal choose the normal graphs.
 
-    The default preset trains nothing. With --preset paper, Ctrl-C leaves a checkpoint beside the model; the same
-    command with --resume continues from it.
+    GraphGlass, the default method, trains nothing. With --method glass, Ctrl-C leaves a checkpoint next to the model;
+    the same command with --resume continues from it.
     """
-    from graphglass.detector.glass import GLASS
     from graphglass.detector.model_files import refuse_unless_writable
     from graphglass.errors import InputError
 
@@ -65,16 +67,27 @@ def fit(
         reading.refuse_beside_cluster()
         if label_column or normal:
             raise InputError("--label-column and --normal do not work with --cluster. Split the file first.")
-    if preset == "default" and resume:
-        raise InputError("--resume continues the training of --preset paper. The default preset trains nothing.")
-    if preset != "default" and anomalies is not None:
-        raise InputError("--anomalies needs the default preset. Leave out --preset.")
     checkpoint = output.with_name(output.name + ".checkpoint")
-    detector = GLASS(
-        preset, encoder=encoder, domain=domain, epochs=epochs, device=device, random_state=seed, verbose=not quiet
-    )
+    chosen = {"encoder": encoder, "domain": domain, "epochs": epochs, "device": device, "random_state": seed}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    detector: ReferenceDetector
+    if method == "glass":
+        from graphglass.glass.estimator import GLASS
+
+        if anomalies is not None:
+            raise InputError("--anomalies needs GraphGlass. Leave out --method.")
+        detector = GLASS(**chosen, verbose=not quiet)
+        options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume}
+    elif method == "graphglass":
+        from graphglass.detector.graphglass import GraphGlass
+
+        if chosen or resume:
+            name = next(iter([*chosen, "resume"])).replace("random_state", "seed")
+            raise InputError(f"--{name} is for --method glass. GraphGlass trains nothing.")
+        detector, options = GraphGlass(verbose=not quiet), {}
+    else:
+        raise InputError(f"--method must be graphglass or glass, found {method!r}.")
     known = None if anomalies is None else reading.read(anomalies)
-    options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume}
     try:
         if cluster is None:
             graphs = reading.read(path, label_column=label_column)
@@ -91,7 +104,7 @@ def fit(
         if known is not None:
             detector.add_anomalies(known, strict=reading.strict)
     except KeyboardInterrupt:
-        if preset == "default" or not checkpoint.exists():
+        if not options or not checkpoint.exists():
             raise
         typer.echo(f"glass: interrupted; the same command with --resume continues from {checkpoint}", err=True)
         raise typer.Exit(130) from None

@@ -11,11 +11,11 @@ import typer
 from graphglass.cli.option_groups import JSON, MODEL
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_detector import ReferenceDetector
 
 app = typer.Typer()
 MEANINGS = {
-    "preset": "default compares through channels; paper is the published method",
+    "method": "GraphGlass compares through channels; GLASS is the method of the paper",
     "channels": "the ways in which graphs are compared; those without data are skipped",
     "references": "normal graphs that scores are measured against",
     "known anomalies": "graphs near one of them score higher",
@@ -45,16 +45,15 @@ def info(
 ) -> None:
     """Print a model's settings, encoders, references and calibration, and what each number means."""
     from graphglass.cli.console import print_table
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_detector import ReferenceDetector
 
-    detector = GLASS.load(model)
-    history = () if detector.embedder_ is None else detector.embedder_.graph.history.loss
+    detector = ReferenceDetector.load(model)
     if plot is not None:
         from graphglass.drawing.charts import loss_curve
         from graphglass.files.output_file import refuse_unless_writable, write_file
 
         refuse_unless_writable(plot, (".svg",))
-        write_file(plot, loss_curve(history).encode())
+        write_file(plot, loss_curve(detector.training_losses()).encode())
     facts = model_facts(detector)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
@@ -62,47 +61,18 @@ def info(
         print_table(None, ("", "value", "meaning"), [(name, f"{facts[name]}", MEANINGS[name]) for name in facts])
 
 
-def model_facts(detector: GLASS) -> dict[str, Any]:
+def model_facts(detector: ReferenceDetector) -> dict[str, Any]:
     """Everything that `glass info` prints, by name; each name has an entry in :data:`MEANINGS`."""
-    settings, embedder, large = detector.settings(), detector.embedder_, detector.scorer_.large
-    references = detector.references_.graphs if large is None else large.graphs
-    facts = {
-        "preset": detector.preset,
-        "channels": ", ".join(channel.name for channel in detector.scorer_.channels),
-        "references": detector.scorer_.reference_count,
+    scorer = detector.scorer_
+    return {
+        "method": type(detector).__name__,
+        "channels": ", ".join(channel.name for channel in scorer.channels),
+        "references": scorer.reference_count,
         "known anomalies": 0 if detector.anomalies_ is None else len(detector.anomalies_),
-        **_approximations(detector),
-        "reference nodes": references.node_count,
-        "reference edges": references.edge_count,
+        **scorer.approximations(),
+        "reference nodes": scorer.graphs.node_count,
+        "reference edges": scorer.graphs.edge_count,
         "threshold": round(detector.threshold_, 6),
         "smallest p-value": round(1 / (len(detector.references_) + 1), 6),
-    }
-    if embedder is not None and settings is not None:
-        history = embedder.graph.history.loss
-        facts |= {
-            "scorer": settings.scorer,
-            "domain": embedder.domain,
-            "text encoder": embedder.text.fingerprint.name,
-            "slices": ", ".join(map(str, embedder.slices)),
-            "made from": f"{len(detector.training_hashes())} graphs",
-            "epochs": len(history),
-            "final loss": round(history[-1], 6) if history else None,
-            "encoder fingerprint": detector.encoder_fingerprint(),
-        }
-    return facts
-
-
-def _approximations(detector: GLASS) -> dict[str, str]:
-    """What is approximate in a model of very many references; nothing otherwise."""
-    from graphglass.detector.large_references import RECALL_AT
-
-    scorer = detector.scorer_
-    if scorer.large is None:
-        return {}
-    index, kept = scorer.large.index, len(scorer.reference_scores)
-    found = "exact" if index.kind == "flat" else f"recall@{RECALL_AT} {index.recall:.3f}"
-    return {
-        "candidates": f"every query is compared with the {scorer.large.candidates} references nearest by sketch",
-        "index": f"{index.kind}, {found}",
-        "calibration": f"leave-one-out scores of {kept} references, drawn once, against all",
+        **detector.method_facts(),
     }

@@ -14,7 +14,7 @@ from graphglass.errors import InputError
 from graphglass.messages import counted, listing
 
 if TYPE_CHECKING:
-    from graphglass.detector.known_queries import LeftOut
+    from graphglass.detector.scored_graphs import ScoredGraphs
     from graphglass.graphs.graph_set import GraphSet
 
 LABEL_COLUMN = Annotated[
@@ -56,52 +56,41 @@ def _spelled(value: Any) -> str:
     return str(int(number)) if number.is_integer() else text
 
 
-def aurocs(truth: NDArray[np.bool_] | None, *found: LeftOut) -> list[float]:
+def aurocs(truth: NDArray[np.bool_] | None, *tables: ScoredGraphs) -> list[float]:
     """The AUROC of each model's scores; none if the classes are unknown, or if one has no graph.
 
-    Graphs that are not fair for one of the models are left out.
+    Only graphs that no model knows count: what a model scores of its own references and known anomalies says little
+    about new graphs.
     """
     if truth is None:
         return []
-    fair = np.logical_and.reduce([part.fair for part in found])
-    known = np.logical_or.reduce([part.known for part in found])
-    reasons = []
-    if unscored := int(np.logical_or.reduce([part.unscored for part in found]).sum()):
-        reasons.append(f"{counted(unscored, 'reference')} without a leave-one-out score")
+    references = np.logical_or.reduce([table.reference for table in tables])
+    known = np.logical_or.reduce([table.known for table in tables])
+    new = ~references & ~known
+    if references.any():
+        typer.echo(
+            f"Left out of the AUROC: {counted(int(references.sum()), 'graph')} equal to a reference. To measure a "
+            "model, hold some normal graphs out when you fit it.",
+            err=True,
+        )
     if known.any():
-        reasons.append(counted(int(known.sum()), "known anomaly", "known anomalies"))
-    if reasons:
-        typer.echo(f"Left out of the AUROC: {' and '.join(reasons)}.", err=True)
-    truth = truth[fair]
-    if not len(truth):
-        typer.echo("No graph is left for the AUROC.", err=True)
+        told = counted(int(known.sum()), "known anomaly", "known anomalies")
+        typer.echo(f"Left out of the AUROC: {told}.", err=True)
+    truth = truth[new]
+    if not len(truth) or truth.all() or not truth.any():
+        left = "no graph is left" if not len(truth) else f"all are {'anomalous' if truth.all() else 'normal'}"
+        typer.echo(f"AUROC needs new graphs of both classes; {left}.", err=True)
         return []
-    if truth.all() or not truth.any():
-        rest = "the other graphs" if reasons else "all graphs"
-        typer.echo(f"AUROC needs both classes; {rest} are {'anomalous' if truth.all() else 'normal'}.", err=True)
-        return []
-    return [_area(truth, part.scores[fair]) for part in found]
-
-
-def print_auroc(truth: NDArray[np.bool_] | None, found: LeftOut, scores: NDArray[np.float64]) -> None:
-    """Print how well scores separate the classes, if they are known.
-
-    Where leave-one-out scores of references take the place of `scores`, both figures are printed: a graph that equals
-    a reference may be the reference itself, or another one like it.
-    """
-    for area in aurocs(truth, found):
-        assert truth is not None
-        fair = found.fair
-        normal, other = int((fair & ~truth).sum()), int((fair & truth).sum())
-        sizes = f"{counted(normal, 'normal graph')}, {counted(other, 'anomaly', 'anomalies')}"
-        left_out = ""
-        if own := int((found.own & fair).sum()):
-            listed = _area(truth[fair], scores[fair])
-            left_out = f" with leave-one-out scores of {counted(own, 'reference')}; {listed:.4f} with scores as listed"
-        typer.echo(f"AUROC {area:.4f} ({sizes}){left_out}.")
-
-
-def _area(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     from sklearn.metrics import roc_auc_score
 
-    return float(roc_auc_score(truth, scores))
+    return [float(roc_auc_score(truth, table.scores[new])) for table in tables]
+
+
+def print_auroc(truth: NDArray[np.bool_] | None, table: ScoredGraphs) -> None:
+    """Print how well scores separate the classes, if they are known."""
+    for area in aurocs(truth, table):
+        assert truth is not None
+        new = ~table.reference & ~table.known
+        normal, other = int((new & ~truth).sum()), int((new & truth).sum())
+        sizes = f"{counted(normal, 'normal graph')}, {counted(other, 'anomaly', 'anomalies')}"
+        typer.echo(f"AUROC {area:.4f} ({sizes}).")

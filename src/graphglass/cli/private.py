@@ -14,7 +14,7 @@ from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.glass.estimator import GLASS
     from graphglass.graphs.graph_set import GraphSet
     from graphglass.privacy.private_summary import PrivateSummary
 
@@ -134,7 +134,7 @@ def release(
 
 
 def _model(path: Path | None) -> GLASS | None:
-    from graphglass.detector.glass import GLASS
+    from graphglass.glass.estimator import GLASS
 
     return None if path is None else GLASS.load(path)
 

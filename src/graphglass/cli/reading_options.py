@@ -12,6 +12,7 @@ from graphglass.errors import GraphError, InputError
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
+    from graphglass.graphs.readers.rejects import ReadResult
 
 
 def _option(text: str, *names: str) -> Any:
@@ -50,9 +51,13 @@ class Reading:
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
     all_rejects: Annotated[bool, _option("List all skipped records, not just the first five.", "--all-rejects")] = False
 
-    def read(
+    def read(self, path: Path, *, label_column: str | None = None) -> "GraphSet":
+        """The graphs of :meth:`report`."""
+        return self.report(path, label_column=label_column).graphs
+
+    def report(
         self, path: Path, *, keep: str | None = None, label_column: str | None = None, cache: bool = True
-    ) -> "GraphSet":
+    ) -> "ReadResult":
         """Read graphs and print to standard error what was skipped and what was repaired.
 
         Parameters
@@ -92,7 +97,7 @@ class Reading:
             kept = "merged" if "count" in result.graphs.edge_attribute_names else "removed"
             repairs = f"self-loops ({loops}) were removed and repeated edges ({repeated}) {kept}"
             typer.echo(f"{path}: {repairs}", err=True)
-        return result.graphs
+        return result
 
     def refuse_beside_cluster(self) -> None:
         """Workers read parts by themselves and support only --strict."""

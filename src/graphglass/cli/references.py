@@ -14,7 +14,7 @@ from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_detector import ReferenceDetector
 
 ANOMALOUS = Annotated[bool, typer.Option("--anomalous", help="Known anomalies instead of normal references.")]
 app = typer.Typer(invoke_without_command=True, no_args_is_help=True)
@@ -99,14 +99,14 @@ def replace(
     typer.echo(f"{ctx.obj} now measures against {counted(moved.scorer_.reference_count, 'reference')}.")
 
 
-def _sides(detector: GLASS) -> str:
+def _sides(detector: ReferenceDetector) -> str:
     known = 0 if detector.anomalies_ is None else len(detector.anomalies_)
     anomalies = f" and {counted(known, 'known anomaly', 'known anomalies')}" if known else ""
     return f"{counted(detector.scorer_.reference_count, 'reference')}{anomalies}"
 
 
 @contextmanager
-def _changing(ctx: typer.Context) -> Iterator[GLASS]:
+def _changing(ctx: typer.Context) -> Iterator[ReferenceDetector]:
     """The model, locked until the change is saved: of two changes at once, the second starts from the first."""
     from graphglass.files.atomic import locked
 
@@ -114,11 +114,11 @@ def _changing(ctx: typer.Context) -> Iterator[GLASS]:
         yield _load(ctx)
 
 
-def _load(ctx: typer.Context) -> GLASS:
-    """The model; its path is checked here, not when it is parsed, so that ``--help`` needs no model."""
-    from graphglass.detector.glass import GLASS
+def _load(ctx: typer.Context) -> ReferenceDetector:
+    """The model; its path is checked here, not when it is parsed: ``--help`` needs no model."""
+    from graphglass.detector.reference_detector import ReferenceDetector
 
-    return GLASS.load(_local(ctx))
+    return ReferenceDetector.load(_local(ctx))
 
 
 def _local(ctx: typer.Context) -> Path:

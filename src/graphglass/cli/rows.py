@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphglass.cli.console import print_line, print_table
 from graphglass.files.output_file import refuse_unless_writable, write_file
@@ -16,7 +15,7 @@ from graphglass.files.table_cells import defused
 from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.graphs.graph_set import GraphSet
+    from graphglass.detector.scored_graphs import ScoredGraphs
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
 
@@ -57,34 +56,23 @@ def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
     return content
 
 
-def ranking(
-    graphs: GraphSet, scores: NDArray[np.float64], p_values: NDArray[np.float64] | None = None, alpha: float = 0.05
-) -> dict[str, Any]:
-    """The columns of a ranking: id, score, p-value and flag if there are p-values, rank, the user's own columns."""
-    from graphglass.graphs.user_columns import free_names
-
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    columns: dict[str, Any] = {"id": graphs.ids, "score": scores}
-    if p_values is not None:
-        columns |= {"p_value": p_values, "flagged": p_values <= alpha}
-    columns["rank"] = ranks
-    return columns | dict(zip(free_names(graphs.columns, columns), graphs.columns.values(), strict=True))
-
-
-def show_ranking(columns: Mapping[str, Any], output: Path | None, top: int) -> None:
-    """Write a ranking to a file, or print its ``top`` most abnormal graphs."""
-    flagged = f"; {int(np.sum(columns['flagged']))} flagged" if "flagged" in columns else ""
-    count = len(columns["id"])
+def show_ranking(table: ScoredGraphs, output: Path | None, top: int) -> None:
+    """Write scored graphs to a file in their order, or print the ``top`` most abnormal ones."""
+    columns = table.columns()
+    flagged = "" if table.p_values is None else f"; {int(table.flagged.sum())} flagged"
+    lost = f"; {counted(len(table.rejected), 'record')} could not be read" if table.rejected else ""
     if output is not None:
         write_rows(columns, output)
-        print_line(f"Wrote {counted(count, 'score')} to {output}{flagged}.")
+        print_line(f"Wrote {counted(len(columns['id']), 'row')} to {output}{flagged}{lost}.")
         return
-    first = ("rank", "id", "score", *(("p_value", "flagged") if flagged else ()))
-    order = [*first, *(name for name in columns if name not in first)]
-    rows = [[_cell(columns[name][row]) for name in order] for row in np.argsort(columns["rank"])[:top]]
+    first = ("rank", "id", "score", *(("p_value", "flagged") if table.p_values is not None else ()))
+    hidden = {"error", *(["reference"] if not table.reference.any() else [])}
+    order = [*first, *(name for name in columns if name not in {*first, *hidden})]
+    rows = [[_cell(columns[name][row]) for name in order] for row in table.order[:top]]
     print_table("Most abnormal first", order, rows)
-    print_line(f"{counted(count, 'graph')}{flagged}." + (f" {count - top} not shown." if count > top else ""))
+    count = len(table)
+    more = f" {count - top} not shown." if count > top else ""
+    print_line(f"{counted(count, 'graph')}{flagged}{lost}.{more}")
 
 
 def _cell(value: Any) -> str:

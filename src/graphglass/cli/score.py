@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,11 @@ from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
 app = typer.Typer()
+
+NO_P_VALUES = (
+    "Zero-shot: this ranks by distance from references of another domain. They do not show how much normal graphs of "
+    "this domain differ, or which of its classes is normal: there are no p-values and no flags."
+)
 
 
 @app.command()
@@ -49,12 +55,12 @@ def score(
 ) -> None:
     """Rank graphs: score, conformal p-value and flag, the most abnormal first.
 
-    Rows of the output file are in the order of the input. With --label-column and --normal, the AUROC is printed.
+    Rows of the output file are in the order of the input. A graph that equals a reference has its leave-one-out score.
+    With --label-column and --normal, the AUROC of the graphs that are no references is printed.
     """
-    from graphglass.channels.calibration import conformal_p_values
-    from graphglass.cli.rows import SUFFIXES, ranking, show_ranking
-    from graphglass.detector.glass import GLASS
-    from graphglass.detector.known_queries import left_out_scores, none_left_out
+    from graphglass.cli.rows import SUFFIXES, show_ranking
+    from graphglass.detector.reference_detector import ReferenceDetector
+    from graphglass.detector.scored_graphs import ScoredGraphs
     from graphglass.errors import InputError
     from graphglass.files.output_file import refuse_unless_writable
 
@@ -80,37 +86,36 @@ def score(
     for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
         if written is not None:
             refuse_unless_writable(written, suffixes, inputs=(path, references, summary, reading.nodes))
-    detector = GLASS.load(model)
+    detector = ReferenceDetector.load(model)
     detector.verbose = not quiet
     if references is not None:
         detector = detector.with_references(reading.read(references))
     elif zero_shot:
         detector = detector.for_any_domain()
-    graphs = reading.read(path, keep=keep, label_column=label_column)
-    truth = anomalous(graphs, label_column, normal, path)
-    graphs = graphs.without_labels()
+    read = reading.report(path, keep=keep, label_column=label_column)
+    truth = anomalous(read.graphs, label_column, normal, path)
+    graphs = read.graphs.without_labels()
     if summary is not None:
         from graphglass.privacy.private_summary import PrivateSummary
         from graphglass.privacy.summary_detector import SummaryDetector
 
         private = SummaryDetector.of(PrivateSummary.load(summary), detector, source_prior=source_prior)
-        scores = private.decision_function(graphs)
-        show_ranking(ranking(graphs, scores), output, top)
-        print_auroc(truth, none_left_out(scores), scores)
-        return
-    if warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
-        typer.echo(warning, err=True)
-    scores = detector.decision_function(graphs)
-    show_ranking(ranking(graphs, scores, conformal_p_values(scores, detector.decision_scores_), alpha), output, top)
-    left_out = left_out_scores(detector.scorer_, graphs, scores)
-    advice = f"use `glass references {model} list` for leave-one-out scores"
-    if notice := left_out.notice("" if zero_shot or references is not None else advice):
-        typer.echo(notice, err=True)
-    print_auroc(truth, left_out, scores)
+        table = ScoredGraphs.uncalibrated(graphs, private.decision_function(graphs))
+    else:
+        table = detector.score_table(graphs, alpha=alpha, anomalous=truth)
+        if table.p_values is None:
+            typer.echo(NO_P_VALUES, err=True)
+        elif warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
+            typer.echo(warning, err=True)
+    table = replace(table, rejected=read.rejects)
+    show_ranking(table, output, top)
+    if table.notice:
+        typer.echo(table.notice, err=True)
+    print_auroc(truth, table)
     if report is not None:
         from graphglass.report.page import write_report
 
-        write_report(detector, graphs, report, alpha=alpha)
+        write_report(detector, table, report)
         typer.echo(f"Wrote the report to {report}.")
 
 
@@ -119,7 +124,7 @@ def _nothing_flaggable(alpha: float, references: int) -> str:
     smallest = 1 / (references + 1)
     if smallest <= alpha or alpha == 0:
         return ""
-    digit = 10 ** math.floor(math.log10(smallest))  # rounded up to one digit, so that the advice holds
+    digit = 10 ** math.floor(math.log10(smallest))  # rounded up to one digit: the advice holds
     enough, larger = math.ceil(1 / alpha) - 1, math.ceil(smallest / digit) * digit
     return (
         f"no graph can be flagged at {alpha:g} with {counted(references, 'reference')}: the smallest p-value is "

@@ -1,4 +1,4 @@
-"""Fit on partitioned graphs: structure and anchors on the workers, references and training in one place."""
+"""Fit on partitioned graphs: structure on the workers, references and training in one place."""
 
 from __future__ import annotations
 
@@ -8,29 +8,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.cluster.parts import input_files
-from graphglass.detector.glass import GLASS
+from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.errors import GraphError
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.rejects import logger
-from graphglass.structure.profile import join_profiles, profile
+from graphglass.structure.profile import join_profiles
 
 
 def fit_parts(
     client: Any,
-    detector: GLASS,
+    detector: ReferenceDetector,
     sources: Sequence[str | Path],
     *,
-    checkpoint: Path | None = None,
-    resume: bool = False,
     strict: bool = False,
     complain: Callable[[str], None] = logger.warning,
-) -> GLASS:
+    **options: Any,
+) -> ReferenceDetector:
     """Fit a detector on every graph of the parts; the result equals a fit on one machine, bit for bit.
 
     Where parts use the same graph ids, such as ``line-1``, every id gets the file name of its part in front.
@@ -38,19 +35,17 @@ def fit_parts(
     Parameters
     ----------
     client : distributed.Client
-    detector : GLASS
+    detector : ReferenceDetector
         Unfitted; its settings are used.
     strict : bool
         Stop at a record that cannot be used instead of leaving it out.
     complain : callable
         Called with a message about the records of a part that were left out.
+    options : Any
+        Further arguments of the detector's ``fit``.
     """
-    settings = detector.settings()
-    encoder = None if settings is None else settings.encoder
     files = [str(Path(name).absolute()) for name in input_files(sources)]
-    prepared = client.gather(
-        client.map(_prepare, files, encoder=encoder, domain=detector.domain, strict=strict, retries=2)
-    )
+    prepared = client.gather(client.map(_prepare, files, strict=strict, retries=2))
     for _, left_out in prepared:
         if left_out is not None:
             complain(left_out)
@@ -59,16 +54,11 @@ def fit_parts(
         raise GraphError(f"No graph could be read from {', '.join(files[:3])}{', ...' if len(files) > 3 else ''}.")
     graphs = concatenate(_with_unique_ids([(file, part.graphs) for file, part in found]))
     structure = join_profiles([part.profile for _, part in found])
-    if settings is None:
-        return detector.fit(ProfiledGraphs(graphs, structure))
-    from graphglass.glass.training.trainer import Domain
-
-    anchors = np.concatenate([part.anchors for _, part in found])
-    return detector.fit(Domain(graphs, structure, anchors), checkpoint=checkpoint, resume=resume)
+    return detector.fit(ProfiledGraphs(graphs, structure), **options)
 
 
-def _prepare(source: str, encoder: str | None, domain: str, strict: bool) -> tuple[Any, str | None]:
-    """On a worker: the graphs of one part, None if it has none, and what was left out."""
+def _prepare(source: str, strict: bool) -> tuple[ProfiledGraphs | None, str | None]:
+    """On a worker: the measured graphs of one part, None if it has none, and what was left out."""
     try:
         result = read_report(source, strict=strict, cache=False)
     except GraphError as error:
@@ -76,15 +66,7 @@ def _prepare(source: str, encoder: str | None, domain: str, strict: bool) -> tup
     left_out = f"{source}: {result.summary()}" if result.rejects else None
     if not len(result.graphs):
         return None, left_out
-    graphs = result.graphs.without_labels()
-    if encoder is None:
-        return measure_graphs(graphs), left_out
-    from graphglass.glass.embedder import text_anchors
-    from graphglass.glass.encoders.text_encoder import load_encoder
-    from graphglass.glass.training.trainer import Domain
-
-    structure = profile(graphs)
-    return Domain(graphs, structure, text_anchors(load_encoder(encoder), structure, domain)), left_out
+    return measure_graphs(result.graphs.without_labels()), left_out
 
 
 def _with_unique_ids(parts: Sequence[tuple[str, GraphSet]]) -> list[GraphSet]:

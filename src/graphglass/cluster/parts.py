@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphglass.channels.calibration import conformal_p_values
-from graphglass.detector.glass import GLASS
+from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.errors import GlassError, InputError
 from graphglass.files.atomic import replacing
 from graphglass.files.load import artifact_digest
@@ -83,12 +82,16 @@ def list_parts(sources: Sequence[str | Path], output: Path) -> list[Part]:
 
 
 def score_columns(graphs: GraphSet, model: str, digest: str) -> dict[str, Any]:
-    """Ids, scores and p-values of every graph."""
+    """Ids, scores, p-values and marks of every graph."""
     detector = _detector(model, digest)
-    chunks = [detector.decision_function(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
-    scores = np.concatenate([np.zeros(0), *chunks])  # a part may hold no graph that can be read
-    p_values = conformal_p_values(scores, detector.decision_scores_)
-    return {"id": list(graphs.ids), "score": scores, "p_value": p_values}
+    tables = [detector.score_table(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
+    empty = {"score": np.zeros(0), "p_value": np.zeros(0), "reference": np.zeros(0, bool)}  # of a part without graphs
+    return {
+        "id": list(graphs.ids),
+        "score": np.concatenate([empty["score"], *(table.scores for table in tables)]),
+        "p_value": np.concatenate([empty["p_value"], *(table.p_values for table in tables)]),
+        "reference": np.concatenate([empty["reference"], *(table.reference for table in tables)]),
+    }
 
 
 def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:
@@ -140,10 +143,10 @@ def _finished(output: str, stamp: bytes) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _detector(model: str, digest: str) -> GLASS:
-    # The digest is part of the key, so that a worker that lives on never scores with an older model.
+def _detector(model: str, digest: str) -> ReferenceDetector:
+    # The digest is part of the key: a worker that lives on never scores with an older model.
     before = artifact_digest(model)
-    detector = GLASS.load(model)
+    detector = ReferenceDetector.load(model)
     if {before, artifact_digest(model)} != {digest}:
         raise InputError(f"{model} was replaced while this job ran. Run the command again.")
     return detector

@@ -1,6 +1,1 @@
-"""The estimator people import, and what it is made of."""
-
-from graphglass.detector.explanation import Explanation
-from graphglass.detector.glass import GLASS
-
-__all__ = ["GLASS", "Explanation"]
+"""The detectors, and what both are made of."""

@@ -14,7 +14,7 @@ from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.edge_reasons import edge_deviations
 from graphglass.detector.reasons import FieldDeviation, by_strength, field_deviations, reasons
-from graphglass.detector.score_table import html_table
+from graphglass.detector.scored_graphs import html_table
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.drawing.layout import breadth_first
 from graphglass.graphs.graph_set import GraphSet
@@ -158,10 +158,8 @@ def nearest_references(
     """The references with the smallest fused distance to one graph."""
     places = scorer.candidates(query)
     distances = scorer.fused_distances(query, places)[0]
-    if scorer.large is not None:
-        chosen = np.argsort(distances, kind="stable")[:count]
-        references, distances = scorer.large.profiled(places[chosen], scorer.channels), distances[chosen]
-    return nearest(query, references, scorer, distances, count)
+    chosen = np.argsort(distances, kind="stable")[:count]
+    return nearest(query, scorer.profiled(places[chosen]), scorer, distances[chosen], count)
 
 
 def nearest(

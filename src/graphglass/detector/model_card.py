@@ -8,23 +8,18 @@ import numpy as np
 
 from graphglass import __version__
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.detector.large_references import RECALL_AT
 from graphglass.messages import counted
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.detector.reference_detector import ReferenceDetector
 
 LEVELS = (0.01, 0.05, 0.1)
 
 
-def model_card(detector: GLASS) -> str:
-    """Markdown that depends on the model alone, so that equal models have equal cards."""
+def model_card(detector: ReferenceDetector) -> str:
+    """Markdown that depends on the model alone: equal models have equal cards."""
     scorer = detector.scorer_
-    graphs = detector.references_.graphs if scorer.large is None else scorer.large.graphs
-    schema = scorer.schema
-    carried = [name for name, there in (("node labels", schema[0]), ("edge labels", schema[1])) if there]
-    carried += [f"attributes {', '.join(schema[2])}"] * bool(schema[2])
-    carried += [f"edge attributes {', '.join(schema[3])}"] * bool(schema[3]) + ["direction"] * schema[4]
+    graphs = scorer.graphs
     known = 0 if detector.anomalies_ is None else len(detector.anomalies_)
     changed = {
         name: value
@@ -45,11 +40,11 @@ def model_card(detector: GLASS) -> str:
             f"- nodes per graph: median {middle}, at most {largest}; {graphs.node_count} nodes and {graphs.edge_count} "
             "edges in all"
         ),
-        f"- graphs carry: {'; '.join(carried) or 'structure alone'}",
+        f"- graphs carry: {'; '.join(scorer.schema.carried()) or 'structure alone'}",
         "",
         "## Settings",
         "",
-        f"- preset `{detector.preset}`; settings other than the default: {settings}",
+        f"- method {type(detector).__name__}; settings other than the default: {settings}",
         f"- channels: {', '.join(channel.name for channel in scorer.channels)}",
         f"- threshold {detector.threshold_:.6g}: the share {detector.contamination:g} of the references scores higher",
         "",
@@ -64,7 +59,7 @@ def model_card(detector: GLASS) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _calibration(detector: GLASS) -> list[str]:
+def _calibration(detector: ReferenceDetector) -> list[str]:
     scores = detector.decision_scores_
     if len(scores) < 4:
         return ["Too few references for a check."]
@@ -82,20 +77,9 @@ def _calibration(detector: GLASS) -> list[str]:
     ]
 
 
-def _approximate(detector: GLASS) -> list[str]:
-    large = detector.scorer_.large
-    found = [] if detector.embedder_ is None else ["Codes come from a trained encoder; see `encoder_settings`."]
-    if large is not None:
-        found += [
-            (
-                f"A query is compared with the {large.candidates} references nearest by sketch, not with all "
-                f"{len(large.graphs)}; the index finds {large.index.recall:.3f} of the {RECALL_AT} nearest sketches."
-            ),
-            (
-                f"{counted(len(detector.references_), 'reference')}, drawn once, have leave-one-out scores; p-values, "
-                "the threshold and the ranges in explanations come from those."
-            ),
-        ]
+def _approximate(detector: ReferenceDetector) -> list[str]:
+    found = ["Codes come from a trained encoder; see `encoder_settings`."] * bool(detector.references_.codes)
+    found += [f"{name}: {text}" for name, text in detector.scorer_.approximations().items()]
     estimated = detector.references_.profile.estimated
     if np.any(estimated):
         found.append(f"Structure of {counted(int(np.sum(estimated)), 'large reference')} was estimated by sampling.")

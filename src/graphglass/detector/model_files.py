@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,65 +22,60 @@ from graphglass.detector.array_checks import (
     check_profile,
     check_types,
 )
+from graphglass.detector.indexed_scorer import IndexedScorer
 from graphglass.detector.known_anomalies import KnownAnomalies
-from graphglass.detector.large_references import LargeReferences
 from graphglass.detector.model_card import model_card
 from graphglass.detector.reference_index import ReferenceIndex
-from graphglass.detector.scorer import ReferenceScorer, build_channels, graph_schema
-from graphglass.errors import ArtifactError, GlassError, MissingExtraError
+from graphglass.detector.scorer import ReferenceScorer
+from graphglass.errors import ArtifactError, GlassError
 from graphglass.files.atomic import write_whole
 from graphglass.files.load import Artifact, load_artifact
 from graphglass.files.manifest import MANIFEST
 from graphglass.files.save import refuse_url, save_artifact
-from graphglass.glass.salted_hashes import SaltedHashes
+from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
-    from graphglass.glass.embedder import Embedder
-    from graphglass.glass.encoders.text_encoder import TextEncoder
+    from graphglass.detector.reference_detector import ReferenceDetector
 
 KIND = "graphglass-detector"
 CARD = "README.md"
+# The class that wrote a model, and its home; a model names no other code.
+METHODS = {"GraphGlass": "graphglass.detector.graphglass", "GLASS": "graphglass.glass.estimator"}
+
+Detector = TypeVar("Detector", bound="ReferenceDetector")
 
 
-def save_detector(detector: GLASS, path: str | Path) -> None:
+def save_detector(detector: ReferenceDetector, path: str | Path) -> None:
     """Write everything a fitted detector needs, and a model card."""
-    references, embedder, scorer = detector.references_, detector.embedder_, detector.scorer_
-    graphs, large = references.graphs, scorer.large
-    tensors = {
+    references, scorer = detector.references_, detector.scorer_
+    tensors, documents = detector._saved()
+    tensors |= {
         "references": _graph_arrays(references),
         "channels": {"reference_scores": scorer.reference_scores}
-        | ({} if large is None else {"calibrated": large.calibrated})
         | {f"{channel.name}/{key}": value for channel in scorer.channels for key, value in channel.saved().items()},
     }
-    if scorer.known is not None:
-        anomalies = scorer.known.graphs
-        tensors["anomalies"] = _graph_arrays(anomalies)
-        tensors["second_side"] = scorer.known.arrays()
     document: dict[str, Any] = {
+        "method": type(detector).__name__,
         "params": _plain(detector.get_params()),
         "fusion": scorer.fusion.to_json(),
-        "schema": list(scorer.schema),
+        "schema": scorer.schema.to_json(),
         "structure_only": scorer.structure_only,
+        "zero_shot": scorer.zero_shot,
     }
-    documents: dict[str, Any] = {
-        "detector": document,
-        "reference_names": _names(graphs),
-    }
+    documents |= {"detector": document, "reference_names": _names(references.graphs)}
     if scorer.known is not None:
-        documents["anomaly_names"] = _names(scorer.known.graphs.graphs)
-    if large is not None:
-        document["index"] = large.index.facts()
-        tensors["all_references"] = _present(large.graphs, GRAPH_ARRAYS)
-        documents["all_reference_names"] = _names(large.graphs)
-    if embedder is not None:
-        tensors["encoder"] = embedder.graph.state()
-        documents["embedder"] = embedder_document(embedder)
-        documents["encoder_settings"] = embedder.graph.to_json()
-        documents["training"] = detector.training_hashes_.to_json()
-    files = {} if large is None else {"index": large.index.path}
+        anomalies = scorer.known.graphs
+        tensors |= {"anomalies": _graph_arrays(anomalies), "second_side": scorer.known.arrays()}
+        documents["anomaly_names"] = _names(anomalies.graphs)
+    files = {}
+    if isinstance(scorer, IndexedScorer):
+        document["index"] = scorer.index.facts()
+        tensors["channels"]["calibrated"] = scorer.calibrated
+        tensors["all_references"] = _present(scorer.graphs, GRAPH_ARRAYS)
+        documents["all_reference_names"] = _names(scorer.graphs)
+        files["index"] = scorer.index.path
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
     try:
         write_whole(Path(path) / CARD, model_card(detector).encode())
@@ -88,95 +83,75 @@ def save_detector(detector: GLASS, path: str | Path) -> None:
         raise ArtifactError(f"The model is saved in {path}, but not its card {CARD}: {error.strerror}.") from error
 
 
-def embedder_document(embedder: Embedder) -> dict[str, Any]:
-    """What :func:`load_embedder` needs besides the encoder's weights."""
-    return {
-        "slices": list(embedder.slices),
-        "domain": embedder.domain,
-        "text_encoder": embedder.text.fingerprint.to_json(),
-        "schema": embedder.schema.to_json(),
-    }
-
-
-def load_embedder(artifact: Artifact, encoder: TextEncoder | str | None, where: str) -> Embedder:
-    """The frozen encoders of a saved detector; another text encoder than the saved one is refused."""
-    if find_spec("torch") is None:
-        raise MissingExtraError(f"{where}, a model of preset='paper',", "paper")
-    from graphglass.glass.embedder import Embedder
-    from graphglass.glass.encoders.text_encoder import Fingerprint, load_saved_encoder
-    from graphglass.glass.network.schema import FeatureSchema
-    from graphglass.glass.trained_encoder import TrainedEncoder
-
-    document = artifact.documents["embedder"]
-    expected = Fingerprint.from_json(document["text_encoder"])
-    if isinstance(encoder, str) or encoder is None:
-        encoder = load_saved_encoder(expected, encoder, where)
-    text = encoder
-    if text.fingerprint != expected:
-        raise ArtifactError(
-            f"{where} was made with text encoder {expected.name} (revision {expected.revision}, weights "
-            f"{expected.weights[:12]}), but {text.fingerprint.name} (revision {text.fingerprint.revision}, weights "
-            f"{text.fingerprint.weights[:12]}) is here. Use the same encoder, or fit again."
-        )
-    trained = TrainedEncoder.restore(artifact.tensors["encoder"], artifact.documents["encoder_settings"])
-    schema = FeatureSchema.from_json(document["schema"])
-    return Embedder(text, trained, schema, tuple(document["slices"]), document["domain"])
-
-
-def load_detector(cls: type[GLASS], path: str | Path, encoder: TextEncoder | str | None) -> GLASS:
-    """Rebuild a detector; nothing is trained or fitted."""
+def load_detector(cls: type[Detector], path: str | Path, **options: Any) -> Detector:
+    """Rebuild a detector of this class or of one derived from it; nothing is trained or fitted."""
     artifact = load_artifact(path, KIND)
     try:
-        return _rebuild(cls, artifact, encoder, str(path))
+        return _rebuild(cls, artifact, str(path), options)
     except GlassError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise ArtifactError(f"{path} is not a complete detector ({type(error).__name__}: {error}).") from error
 
 
-def _rebuild(cls: type[GLASS], artifact: Artifact, encoder: TextEncoder | str | None, where: str) -> GLASS:
+def _unfitted(cls: type[Detector], document: dict[str, Any], where: str) -> Detector:
+    """A detector with the parameters of the model, of the class that wrote it."""
+    params, name = document["params"], document.get("method")
+    if name is None:  # written by 0.2.0, where one class was both methods
+        if params["preset"] != "default":
+            raise ArtifactError(
+                f"{where} is a model of the paper preset of version 0.2.0, which 0.3.0 does not read. Fit it "
+                "again with GLASS, or `glass fit --method glass`."
+            )
+        name, params = "GraphGlass", {key: params[key] for key in ("contamination", "verbose")}
+    if name not in METHODS:
+        raise ArtifactError(f"{where} is a model of {name!r}; this version knows {', '.join(METHODS)}.")
+    method = getattr(import_module(METHODS[name]), name)
+    if not issubclass(method, cls):
+        raise ArtifactError(f"{where} is a {name} model, not one of {cls.__name__}. Load it with {name}.load.")
+    if "slices" in params:
+        params["slices"] = tuple(params["slices"])
+    detector: Detector = method(**params)
+    return detector
+
+
+def _rebuild(cls: type[Detector], artifact: Artifact, where: str, options: dict[str, Any]) -> Detector:
     document = artifact.documents["detector"]
-    params = document["params"]
-    params["slices"] = None if params["slices"] is None else tuple(params["slices"])
-    detector = cls(**params)
-    detector.embedder_, detector.training_hashes_ = None, SaltedHashes()
-    if "embedder" in artifact.documents:
-        detector.embedder_ = load_embedder(artifact, encoder, where)
-        detector.training_hashes_ = SaltedHashes.from_json(artifact.documents["training"])
+    detector = _unfitted(cls, document, where)
+    detector._restore(artifact, where, **options)
     references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
     stored = artifact.tensors["channels"]
+    indexed = "index" in document
     every = references.graphs
-    if "index" in document:
+    if indexed:
         every = _graphs(artifact.tensors["all_references"], artifact.documents["all_reference_names"])
     check_channels(stored, len(references), len(every))
-    slices = () if detector.embedder_ is None else detector.embedder_.slices
-    channels = build_channels(detector.settings(), slices)
+    channels = detector._channels()
     for channel in channels:
         prefix = f"{channel.name}/"
         names = [name for name in stored if name.startswith(prefix)]
-        # Taken out, so that what a channel does not keep is freed before the next one.
+        # Taken out: what a channel does not keep is freed before the next one.
         channel.load({name[len(prefix) :]: stored.pop(name) for name in names}, references)
-    channels = tuple(channel for channel in channels if channel.has_data)
-    large = None
-    if "index" in document:
-        large = LargeReferences(
-            every, ReferenceIndex.open(artifact.files["index"], document["index"]), stored["calibrated"]
-        )
-    schema = graph_schema(references.graphs)
-    if [list(part) if isinstance(part, tuple) else part for part in schema] != document["schema"]:
+    schema = GraphSchema.of(references.graphs)
+    if schema.to_json() != document["schema"]:
         raise ArtifactError(f"{where} has references of another kind than its settings say. Fit and save it again.")
-    scorer = ReferenceScorer(
-        references,
-        channels,
-        Fusion.from_json(document["fusion"]),
-        stored["reference_scores"],
-        schema,
-        document["structure_only"],
-        large,
-    )
+    state: dict[str, Any] = {
+        "references": references,
+        "channels": tuple(channel for channel in channels if channel.has_data),
+        "fusion": Fusion.from_json(document["fusion"]),
+        "reference_scores": stored["reference_scores"],
+        "schema": schema,
+        "structure_only": document["structure_only"],
+        "zero_shot": document.get("zero_shot", False),
+    }
+    if indexed:
+        index = ReferenceIndex.open(artifact.files["index"], document["index"])
+        scorer: ReferenceScorer = IndexedScorer(**state, all_graphs=every, index=index, calibrated=stored["calibrated"])
+    else:
+        scorer = ReferenceScorer(**state)
     if "anomalies" in artifact.tensors:
         anomalies = _profiled(artifact.tensors["anomalies"], artifact.documents["anomaly_names"])
-        known = KnownAnomalies.restore(anomalies, channels, artifact.tensors["second_side"], references, large)
+        known = KnownAnomalies.restore(anomalies, scorer.channels, artifact.tensors["second_side"])
         scorer = replace(scorer, known=known)
     detector._use(scorer)
     # Whatever the checks above missed fails here, and not in the middle of somebody's scores.

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.attribute_values import are_positions
-from graphglass.glass.prompt.fields import FIELD_NAMES, field_values
 from graphglass.graphs.chemistry import DESCRIPTORS, descriptors
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecules import edge_label_text, node_label_text
+from graphglass.structure.fields import FIELD_NAMES, field_values
 
 LEAST_SHARE = 0.01  # the unit of a label's share where no reference has the label, or all have as much of it
 

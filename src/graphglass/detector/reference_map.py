@@ -50,7 +50,7 @@ class ReferenceMap:
     def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:
         count = len(references)
         landmarks = np.unique(np.linspace(0, count - 1, min(count, LANDMARKS)).astype(np.int64))
-        places = landmarks if scorer.large is None else scorer.large.calibrated[landmarks]
+        places = scorer.reference_places[landmarks]
         distances = scorer.fused_distances(references, places)  # (references, landmarks)
         between = (distances[landmarks] + distances[landmarks].T) / 2
         np.fill_diagonal(between, 0)
@@ -61,10 +61,12 @@ class ReferenceMap:
         moved = centre + _outward(points - centre, scorer.reference_scores - usual, radius)
         return cls(moved, places, frame, centre, radius, usual)
 
-    def place(self, scorer: ReferenceScorer, queries: ProfiledGraphs) -> NDArray[np.float64]:
-        """Positions of graphs, (graphs, 2)."""
+    def place(
+        self, scorer: ReferenceScorer, queries: ProfiledGraphs, scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Positions of graphs with these scores, (graphs, 2)."""
         points = _place(self.frame, scorer.fused_distances(queries, self.landmarks))
-        return self.centre + _outward(points - self.centre, scorer.scores(queries) - self.usual, self.radius)
+        return self.centre + _outward(points - self.centre, scores - self.usual, self.radius)
 
 
 def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, Rows
-from graphglass.channels.default_channels import default_channels, default_weights
-from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
+from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector import large_references
-from graphglass.detector.known_anomalies import KnownAnomalies
-from graphglass.detector.large_references import LargeReferences, index_references
+from graphglass.detector.known_anomalies import KnownAnomalies, row_sums
 from graphglass.errors import SchemaError
-from graphglass.glass.code_channel import CodeChannel
-from graphglass.glass.scoring_rules import paper_fusion
-from graphglass.glass.settings import PaperSettings
-from graphglass.graphs.concatenation import counted_names, with_edge_attributes
-from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.concatenation import with_edge_attributes
+from graphglass.graphs.graph_schema import GraphSchema
+from graphglass.graphs.graph_set import GraphSet
 
-REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
-Schema = tuple[bool, bool, tuple[str, ...], tuple[str, ...], bool]
 TOGETHER = 1_000  # queries that all channels read while they are in the processor's cache
 PAIRS = 4_000_000  # distances between queries and references held at once
+
+Fuse = Callable[[Sequence[Channel], ProfiledGraphs], Fusion]  # fitted channels and the references they left out
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceScorer:
-    """Scores queries against one reference set.
+    """Scores queries against one reference set, comparing each query with every reference.
 
     Attributes
     ----------
     references : ProfiledGraphs
-        Those with a leave-one-out score: all, unless the set is large.
+        Those with a leave-one-out score.
     channels : tuple of Channel
         Those with data.
     fusion : Fusion
     reference_scores : float64 (references,)
         Their leave-one-out scores.
-    schema : (node labels?, edge labels?, attribute names, edge attribute names, directed?)
+    schema : GraphSchema
         What the references carry; queries must carry the same.
     structure_only : bool
         Labels and attributes are ignored: references of several domains, or queries of another one.
-    large : LargeReferences or None
-        How candidates are found where there are too many references to compare with all.
+    zero_shot : bool
+        Queries come from another domain: the references say nothing about how normal graphs differ there.
     known : KnownAnomalies or None
         The second side of the references.
     """
@@ -56,58 +52,119 @@ class ReferenceScorer:
     channels: tuple[Channel, ...]
     fusion: Fusion
     reference_scores: NDArray[np.float64]
-    schema: Schema
+    schema: GraphSchema
     structure_only: bool = False
-    large: LargeReferences | None = None
+    zero_shot: bool = False
     known: KnownAnomalies | None = None
 
     @classmethod
     def fit(
-        cls,
-        references: ProfiledGraphs,
-        settings: PaperSettings | None,
-        slices: Sequence[int] = (),
-        *,
-        structure_only: bool = False,
-        anomalies: ProfiledGraphs | None = None,
-    ) -> ReferenceScorer:
-        """Fit every channel on the references and fuse them: training-free channels, or the paper's codes."""
-        channels = build_channels(settings, slices)
-        large = None
-        if len(references) > large_references.EXACT_UP_TO:
-            large, search = index_references(references)
-            for channel in channels:
-                channel.fit_among(references, search)
-        else:
-            for channel in channels:
-                channel.fit(references)
+        cls, references: ProfiledGraphs, channels: Sequence[Channel], fuse: Fuse, *, structure_only: bool = False
+    ) -> Self:
+        """Fit every channel on the references and fuse those with data."""
+        for channel in channels:
+            channel.fit(references)
         channels = tuple(channel for channel in channels if channel.has_data)
-        if settings is None and large is None and 2 <= len(references) <= REFITTED:
-            refit_left_out(channels, references)
-        left_out = {channel.name: channel.left_out for channel in channels}
-        references = references if large is None else references[large.calibrated]
-        if settings is None:
-            fusion = fit_fusion(left_out, default_weights(channels), SHARPNESS)
-        else:
-            fusion = paper_fusion(
-                left_out, references.codes, slices, settings.k,
-                scorer=settings.scorer, calibration=settings.calibration,
-            )  # fmt: skip
-        schema = graph_schema(references.graphs)
-        scorer = cls(references, channels, fusion, fusion.scores(left_out), schema, structure_only, large)
-        return scorer if anomalies is None else scorer.with_anomalies(anomalies)
+        fusion = fuse(channels, references)
+        scores = fusion.scores(left_out_distances(channels))
+        return cls(references, channels, fusion, scores, GraphSchema.of(references.graphs), structure_only)
+
+    # What an indexed set does differently
+
+    @property
+    def graphs(self) -> GraphSet:
+        """Every reference."""
+        return self.references.graphs
+
+    @property
+    def reference_places(self) -> NDArray[np.int64]:
+        """Places of ``references`` among ``graphs``."""
+        return np.arange(len(self.references))
+
+    def search(self, queries: ProfiledGraphs) -> Any:
+        """Which references each query is compared with, in the form that the methods below take."""
+
+    def channel_distances(self, channel: Channel, rows: Rows, found: Any) -> NDArray[np.float64]:
+        """Distances of queries to the normals in one channel, (rows,)."""
+        return channel.distances(rows)
+
+    def kernel_sums(
+        self,
+        channel: Channel,
+        rows: Rows,
+        found: Any,
+        kernel: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        places: NDArray[np.int64],
+        coefficients: NDArray[np.float64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same distances, and weighted sums of a kernel over the references at `places`; no pair is compared twice.
+
+        Places are among ``references``.
+        """
+        sums = np.empty(len(rows))
+
+        def add(first: int, block: NDArray[np.float64]) -> None:
+            sums[first : first + len(block)] = row_sums(kernel(block[:, places]) * coefficients)
+
+        return channel.distances(rows, add), sums
+
+    def rows(self, channel: Channel) -> Rows:
+        """Rows of ``references``."""
+        return channel.references
+
+    def distances_between(self, channel: Channel, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Plain distances of ``references`` to those of them at `places`, (references, places).
+
+        Each is compared with all, some rows at a time, for the bits that a query would get.
+        """
+        count = len(self.references)
+        step = max(1, PAIRS // count)
+        starts = range(0, count, step)
+        blocks = [channel.compare(channel.references[i : i + step], channel.references)[:, places] for i in starts]
+        return np.concatenate(blocks)
+
+    def candidates(self, query: ProfiledGraphs) -> NDArray[np.int64]:
+        """Places of the references that one query is compared with."""
+        return np.arange(len(self.graphs))
+
+    def profiled(self, places: NDArray[np.int64]) -> ProfiledGraphs:
+        """Some of the references, measured."""
+        return self.references[places]
+
+    def left_out_scores(self, queries: ProfiledGraphs, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Leave-one-out scores of the references at `places`, which the queries equal one by one, (queries,)."""
+        return self.reference_scores[places]
+
+    def approximations(self) -> dict[str, str]:
+        """What a query is not compared with exactly, a sentence each."""
+        return {}
+
+    def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances in units of a channel to some references; to all at once, as scores are made."""
+        return (channel.compare(rows, channel.references) / channel.units)[:, places]
+
+    def _compared(self, places: NDArray[np.int64]) -> int:
+        """Distances that :meth:`_to_references` makes for every row."""
+        return len(self.graphs)
+
+    # The same for every set
 
     @property
     def reference_count(self) -> int:
         """References that scores are measured against."""
-        return len(self.reference_scores) if self.large is None else len(self.large.graphs)
+        return len(self.graphs)
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every reference is kept whole and has a leave-one-out score."""
+        return len(self.references) == len(self.graphs)
 
     def accept(self, queries: GraphSet) -> GraphSet:
         """Queries in the form of the references: class labels dropped, attributes matched by name.
 
-        Graphs without a single edge lack no edge label or attribute, so that they can be scored alone as well as among
-        others. An undirected edge counts as one in each direction where the references are directed; direction and
-        edge attributes that the references lack are ignored, and a missing ``count`` is 1.
+        Graphs without a single edge are taken where edge labels or attributes are expected. An undirected edge counts
+        as one in each direction where the references are directed; direction and edge attributes that the references
+        lack are ignored, and a missing ``count`` is 1.
 
         Raises
         ------
@@ -117,28 +174,29 @@ class ReferenceScorer:
         queries = queries.without_labels()
         if self.structure_only:
             return queries.structure_only()
-        if self.schema[1] and queries.edge_labels is None and not queries.edge_count:
+        schema = self.schema
+        if schema.edge_labels and queries.edge_labels is None and not queries.edge_count:
             queries = replace(queries, edge_labels=np.zeros(0, np.int64))
-        if self.schema[4] and not queries.directed and queries.edge_count:
+        if schema.directed and not queries.directed and queries.edge_count:
             warnings.warn(
                 "The references are directed and these graphs are not: each edge of theirs counts in both directions. "
                 "If they have a direction, read them with --directed (directed=True in Python).",
                 stacklevel=1,  # the same place for every caller: shown once
             )
-        queries = queries.as_directed() if self.schema[4] else replace(queries, outgoing=None)
-        if self.schema[3]:
-            queries = with_edge_attributes(queries, self.schema[3])
+        queries = queries.as_directed() if schema.directed else replace(queries, outgoing=None)
+        if schema.edge_attributes:
+            queries = with_edge_attributes(queries, schema.edge_attributes)
         else:
             queries = replace(queries, edge_attributes=None, edge_attribute_names=())
-        names, found = self.schema[2], queries.attribute_names
+        names, found = schema.attributes, queries.attribute_names
         if queries.attributes is not None and names != found and sorted(names) == sorted(set(found)):
             columns = [found.index(name) for name in names]
             queries = replace(queries, attributes=queries.attributes[:, columns], attribute_names=names)
-        carried = graph_schema(queries)
-        if carried != self.schema:
+        carried = GraphSchema.of(queries)
+        if carried != schema:
             raise SchemaError(
-                f"Queries must carry what the references carry: {_describe(self.schema)}. Found "
-                f"{_describe(carried)}. Read both with the same options, or give the detector references of this kind."
+                f"Queries must carry what the references carry: {schema.described()}. Found "
+                f"{carried.described()}. Read both with the same options, or give the detector references of this kind."
             )
         if any(channel.family == "chemistry" for channel in self.channels) and queries.atom_environments is None:
             raise SchemaError(
@@ -147,21 +205,26 @@ class ReferenceScorer:
             )
         return queries
 
-    def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
-        """What each channel adds to the score of every query; they sum to it."""
-        if self.known is not None:
-            return self.known.contributions(self.channels, self.fusion, queries)
-        return self.fusion.contributions(self._distances(queries))
-
     def scores(self, queries: ProfiledGraphs) -> NDArray[np.float64]:
         """Anomaly scores (eq:fixedscore under the paper's scorers)."""
-        if self.known is not None:
-            return self.known.scores(self.channels, self.fusion, queries)
-        return self.fusion.scores(self._distances(queries))
+        return np.concatenate([self.scores_among(part, self.search(part)) for part in _parts(queries)])
 
-    def candidates(self, query: ProfiledGraphs) -> NDArray[np.int64]:
-        """Places of the references that one query is compared with."""
-        return np.arange(self.reference_count) if self.large is None else self.large.near(query)[0]
+    def scores_among(self, queries: ProfiledGraphs, found: Any) -> NDArray[np.float64]:
+        """Scores by what :meth:`search` found."""
+        if self.known is not None:
+            return self.known.scores(self, queries, found)
+        return self.fusion.scores(self._distances(queries, found))
+
+    def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
+        """What each channel adds to the score of every query; they sum to it."""
+        parts = []
+        for part in _parts(queries):
+            found = self.search(part)
+            if self.known is not None:
+                parts.append(self.known.contributions(self, part, found))
+            else:
+                parts.append(self.fusion.contributions(self._distances(part, found)))
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def fused_distances(self, queries: ProfiledGraphs, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distance of every query to the references at `places`; 0 for a twin, (queries, places).
@@ -172,7 +235,7 @@ class ReferenceScorer:
         rows = {channel.name: channel.encode(queries) for channel in self.channels}
         twin = float(self.fusion.scores({name: np.zeros(1) for name in rows})[0])
         width = len(places)
-        step = max(1, PAIRS // max(width if self.large else self.reference_count, 1))
+        step = max(1, PAIRS // max(self._compared(places), 1))
         blocks = []
         for first in range(0, len(queries), step):
             part = slice(first, first + step)
@@ -196,65 +259,24 @@ class ReferenceScorer:
         twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
         return np.maximum(self.fusion.scores(pairs) - twin, 0)
 
-    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> ReferenceScorer:
-        """The same references beside these known anomalies; without any, scores keep their bits."""
-        scores: NDArray[np.float64] = self.fusion.scores({c.name: c.left_out for c in self.channels})
-        known = None
-        if anomalies is not None:
-            known, scores = KnownAnomalies.fit(anomalies, self.channels, self.fusion, self.references, self.large)
-        return replace(self, reference_scores=scores, known=known)
+    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> Self:
+        """The same references with these known anomalies; without any, scores keep their bits."""
+        plain = replace(self, reference_scores=self.fusion.scores(left_out_distances(self.channels)), known=None)
+        if anomalies is None:
+            return plain
+        known, scores = KnownAnomalies.fit(anomalies, plain)
+        return replace(plain, reference_scores=scores, known=known)
 
-    def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Distances in units of a channel to some references; to all at once where that is how scores are made."""
-        if self.large is None:
-            return (channel.compare(rows, channel.references) / channel.reference_scales)[:, places]
-        each = np.broadcast_to(places, (len(rows), len(places)))
-        return channel.compare_each(rows, channel.references, each) / channel.reference_scales[places]
-
-    def _distances(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
-        if len(queries) > TOGETHER:
-            parts = [self._distances(queries[i : i + TOGETHER]) for i in range(0, len(queries), TOGETHER)]
-            return {channel.name: np.concatenate([part[channel.name] for part in parts]) for channel in self.channels}
-        if self.large is not None:
-            near = self.large.near(queries)
-            return {channel.name: channel.distances_among(channel.encode(queries), near) for channel in self.channels}
-        return {channel.name: channel.distances(channel.encode(queries)) for channel in self.channels}
+    def _distances(self, queries: ProfiledGraphs, found: Any) -> dict[str, NDArray[np.float64]]:
+        return {c.name: self.channel_distances(c, c.encode(queries), found) for c in self.channels}
 
 
-def build_channels(settings: PaperSettings | None, slices: Sequence[int]) -> tuple[Channel, ...]:
-    """The unfitted channels of a preset."""
-    if settings is None:
-        return tuple(default_channels())
-    return tuple(CodeChannel(f"{view}:{size}", settings.k) for size in slices for view in ("graph", "text"))
+def _parts(queries: ProfiledGraphs) -> list[ProfiledGraphs]:
+    """Queries that all channels read together; all at once where they are few, without a copy."""
+    if len(queries) <= TOGETHER:
+        return [queries]
+    return [queries[first : first + TOGETHER] for first in range(0, len(queries), TOGETHER)]
 
 
-def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> None:
-    """Measure every reference as a query of channels that were fitted on the others.
-
-    A channel learns units and columns from the references. Among few, each reference has a say in the units it is
-    measured in: leave-one-out distances, and with them p-values, come out smaller than those of new normal graphs.
-    """
-    left_out = {channel.name: np.zeros(len(references)) for channel in channels}
-    for place in range(len(references)):
-        others = references[np.arange(len(references)) != place]
-        for channel in default_channels():
-            channel.fit(others)
-            if channel.has_data and channel.name in left_out:
-                left_out[channel.name][place] = channel.distances(channel.encode(references[[place]]))[0]
-    for channel in channels:
-        channel.left_out = left_out[channel.name]
-
-
-def graph_schema(graphs: GraphSet) -> Schema:
-    labels = graphs.node_labels is not None, graphs.edge_labels is not None
-    return *labels, graphs.attribute_names, counted_names(graphs), graphs.directed
-
-
-def _describe(schema: Schema) -> str:
-    nodes, edges, attributes, edge_attributes, _ = schema
-    parts = ["node labels" if nodes else "no node labels", "edge labels" if edges else "no edge labels"]
-    parts.append(f"attributes {', '.join(attributes)}" if attributes else "no attributes")
-    edge_attributes = tuple(name for name in edge_attributes if name != COUNT)
-    if edge_attributes:
-        parts.append(f"edge attributes {', '.join(edge_attributes)}")
-    return "; ".join(parts)
+def left_out_distances(channels: Sequence[Channel]) -> dict[str, NDArray[np.float64]]:
+    return {channel.name: channel.left_out for channel in channels}

@@ -1,4 +1,4 @@
-"""GLASS with scikit-learn's sign, for pipelines and tools that expect an OutlierMixin."""
+"""A detector with scikit-learn's sign, for pipelines and tools that expect an OutlierMixin."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from graphglass.detector.glass import GLASS
+from graphglass.detector.graphglass import GraphGlass
+from graphglass.detector.reference_detector import ReferenceDetector
 
 
-class GLASSOutlierDetector(OutlierMixin, BaseEstimator):
-    """An outlier detector in scikit-learn's sense around a GLASS: HIGHER means more NORMAL here.
+class SklearnDetector(OutlierMixin, BaseEstimator):
+    """An outlier detector in scikit-learn's sense around a GraphGlass or a GLASS: HIGHER means more NORMAL here.
 
     Parameters
     ----------
-    detector : GLASS, optional
-        Its settings are used for fitting; a plain ``GLASS()`` if absent.
+    detector : ReferenceDetector, optional
+        Its settings are used for fitting; a plain ``GraphGlass()`` if absent.
 
     Attributes
     ----------
-    detector_ : GLASS
+    detector_ : ReferenceDetector
         The fitted detector.
     offset_ : float
-        ``decision_function`` is ``score_samples`` minus this, so that negative values are outliers.
+        ``decision_function`` is ``score_samples`` minus this; negative values are outliers.
     """
 
-    def __init__(self, detector: GLASS | None = None) -> None:
+    def __init__(self, detector: ReferenceDetector | None = None) -> None:
         self.detector = detector
 
     @classmethod
-    def around(cls, fitted: GLASS) -> GLASSOutlierDetector:
+    def around(cls, fitted: ReferenceDetector) -> SklearnDetector:
         """Wrap a detector that is fitted already."""
         adapter = cls(fitted)
         adapter.detector_ = fitted
@@ -68,5 +69,5 @@ class GLASSOutlierDetector(OutlierMixin, BaseEstimator):
         self.detector_ = detector
         return np.where(flags == 1, -1, 1)
 
-    def _unfitted(self) -> GLASS:
-        return GLASS() if self.detector is None else clone(self.detector)
+    def _unfitted(self) -> ReferenceDetector:
+        return GraphGlass() if self.detector is None else clone(self.detector)

@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.errors import ArtifactError
+from graphglass.files.load import Artifact
 from graphglass.glass.encoders.embedding_cache import encode_cached
-from graphglass.glass.encoders.text_encoder import TextEncoder
+from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, load_saved_encoder
 from graphglass.glass.network.schema import FeatureSchema, frequent_labels
 from graphglass.glass.prompt.graphdp import GraphDP, PromptContext, prompts_of
 from graphglass.glass.slices import prefix_slice
 from graphglass.glass.trained_encoder import TrainedEncoder, encode_graphs
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.structure.fields import field_values
 from graphglass.structure.profile import StructureProfile, profile
 
 
@@ -147,3 +150,31 @@ class Embedder:
             total.update(name.encode())
             total.update(np.ascontiguousarray(array).tobytes())
         return total.hexdigest()
+
+
+def embedder_document(embedder: Embedder) -> dict[str, Any]:
+    """What :func:`load_embedder` needs besides the encoder's weights."""
+    return {
+        "slices": list(embedder.slices),
+        "domain": embedder.domain,
+        "text_encoder": embedder.text.fingerprint.to_json(),
+        "schema": embedder.schema.to_json(),
+    }
+
+
+def load_embedder(artifact: Artifact, encoder: TextEncoder | str | None, where: str) -> Embedder:
+    """The frozen encoders of a saved detector; another text encoder than the saved one is refused."""
+    document = artifact.documents["embedder"]
+    expected = Fingerprint.from_json(document["text_encoder"])
+    if isinstance(encoder, str) or encoder is None:
+        encoder = load_saved_encoder(expected, encoder, where)
+    text = encoder
+    if text.fingerprint != expected:
+        raise ArtifactError(
+            f"{where} was made with text encoder {expected.name} (revision {expected.revision}, weights "
+            f"{expected.weights[:12]}), but {text.fingerprint.name} (revision {text.fingerprint.revision}, weights "
+            f"{text.fingerprint.weights[:12]}) is here. Use the same encoder, or fit again."
+        )
+    trained = TrainedEncoder.restore(artifact.tensors["encoder"], artifact.documents["encoder_settings"])
+    schema = FeatureSchema.from_json(document["schema"])
+    return Embedder(text, trained, schema, tuple(document["slices"]), document["domain"])

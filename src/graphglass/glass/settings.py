@@ -1,14 +1,14 @@
-"""The settings of the paper preset, and how a caller's own choices override them."""
+"""The settings of GLASS, checked."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from graphglass.errors import ParameterError
 
 SCORERS = ("reliability", "fixed")
-PRESETS = ("default", "paper")
 FEATURES = ("kept", "structure")
 
 
@@ -19,8 +19,8 @@ def _preferred_encoder() -> str:
 
 
 @dataclass(frozen=True)
-class PaperSettings:
-    """Every choice of the paper preset, resolved.
+class GlassSettings:
+    """Every choice of the method.
 
     Attributes
     ----------
@@ -60,6 +60,13 @@ class PaperSettings:
     features: str = "kept"
     device: str = "cpu"
 
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> GlassSettings:
+        """The settings among the parameters of an estimator; no encoder stands for the preferred one."""
+        chosen = {item.name: parameters[item.name] for item in fields(cls)}
+        chosen["slices"] = tuple(chosen["slices"])
+        return cls(**{name: value for name, value in chosen.items() if name != "encoder" or value is not None})
+
     def __post_init__(self) -> None:
         if self.scorer not in SCORERS:
             raise ParameterError("GLASS", "scorer", f"one of {', '.join(SCORERS)}", self.scorer)
@@ -69,19 +76,3 @@ class PaperSettings:
             raise ParameterError("GLASS", "k", "a positive integer", self.k)
         if not self.slices or any(not isinstance(size, int) or size < 2 for size in self.slices):
             raise ParameterError("GLASS", "slices", "integers of at least 2", self.slices)
-
-
-def resolve(preset: str, choices: dict[str, Any]) -> PaperSettings | None:
-    """The paper's settings with every choice that is not None in its place; None for the default, which has none."""
-    if preset not in PRESETS:
-        raise ParameterError("GLASS", "preset", f"one of {', '.join(PRESETS)}", preset)
-    known = [item.name for item in fields(PaperSettings)]
-    chosen = {name: choices[name] for name in known if choices.get(name) is not None}
-    if preset == "default":
-        if chosen:
-            name = next(iter(chosen))
-            raise ParameterError("GLASS", name, "left out unless preset='paper'", chosen[name])
-        return None
-    if "slices" in chosen:
-        chosen["slices"] = tuple(chosen["slices"])
-    return PaperSettings(**chosen)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.detector.model_files import embedder_document, load_embedder
 from graphglass.errors import ArtifactError, GlassError, InputError
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
@@ -20,9 +19,9 @@ from graphglass.graphs.read import read_graphs
 from graphglass.privacy.private_summary import PrivateSummary
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
     from graphglass.glass.embedder import Embedder
     from graphglass.glass.encoders.text_encoder import TextEncoder
+    from graphglass.glass.estimator import GLASS
 
 KIND = "graphglass-summary-detector"
 
@@ -53,7 +52,7 @@ class SummaryDetector:
         summary.check_encoder(None if needed is None else needed.encoder_fingerprint())
         if source_prior:
             _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
-        return cls(summary, None if needed is None else needed._embedder(), source_prior)
+        return cls(summary, None if needed is None else needed.embedder_, source_prior)
 
     def decision_function(self, graphs: Any) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
@@ -69,6 +68,8 @@ class SummaryDetector:
         documents: dict[str, Any] = {"detector": {"source_prior": self.source_prior}}
         if self.embedder is not None:
             tensors["encoder"] = self.embedder.graph.state()
+            from graphglass.glass.embedder import embedder_document
+
             documents["embedder"] = embedder_document(self.embedder)
             documents["encoder_settings"] = self.embedder.graph.to_json()
         save_artifact(path, KIND, tensors=tensors, documents=documents)
@@ -79,7 +80,11 @@ class SummaryDetector:
         artifact = load_artifact(path, KIND)
         try:
             summary = PrivateSummary.from_bytes(artifact.tensors["summary"]["bytes"].tobytes(), str(path))
-            embedder = None if summary.encoder is None else load_embedder(artifact, encoder, str(path))
+            embedder = None
+            if summary.encoder is not None:
+                from graphglass.glass.embedder import load_embedder
+
+                embedder = load_embedder(artifact, encoder, str(path))
             prior = bool(artifact.documents["detector"]["source_prior"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, GlassError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -12,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass import __version__
-from graphglass.channels.calibration import conformal_p_values
-from graphglass.detector.glass import GLASS
-from graphglass.detector.known_queries import left_out_scores
+from graphglass.detector.reference_detector import ReferenceDetector
+from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.drawing.charts import reference_map, score_distribution, share_bars
 from graphglass.drawing.graph_svg import Picture, draw_graph, frequent_labels
 from graphglass.files.output_file import refuse_unless_writable, write_file
 from graphglass.files.progress import progress_bar
 from graphglass.files.table_cells import defused
-from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.user_columns import free_names
 from graphglass.messages import counted
 from graphglass.report.html_page import html_page, page_style
@@ -41,53 +38,50 @@ _MAP_LEGEND = (
 )
 
 
-def write_report(detector: GLASS, graphs: GraphSet, path: Path, *, alpha: float = 0.05) -> None:
-    """Write the report about scoring ``graphs``; the file appears whole or not at all."""
+def write_report(detector: ReferenceDetector, table: ScoredGraphs, path: Path) -> None:
+    """Write the report about scored graphs; the file appears whole or not at all."""
     refuse_unless_writable(path)
-    write_file(path, report_page(detector, graphs, alpha=alpha).encode())
+    write_file(path, report_page(detector, table).encode())
 
 
-def report_page(detector: GLASS, graphs: GraphSet, *, alpha: float = 0.05) -> str:
-    """The report as one string of HTML."""
-    verbose, detector = detector.verbose, copy(detector)
-    detector.verbose = False  # the same graphs are measured several times: progress is shown once, of what takes long
-    scores = detector.decision_function(graphs)
-    p_values = conformal_p_values(scores, detector.decision_scores_)
-    flagged = p_values <= alpha
-    order = np.argsort(-scores, kind="stable")
-    references, places = detector.map_positions(graphs)
-    known = None if detector.anomalies_ is None else detector.map_positions(detector.anomalies_.graphs)[1]
-    histogram = score_distribution(
-        detector.decision_scores_, scores, _smallest_flagged(detector.decision_scores_, alpha)
-    )
+def report_page(detector: ReferenceDetector, table: ScoredGraphs) -> str:
+    """The report as one string of HTML; the graphs are neither measured nor scored again."""
+    graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
+    assert table.measured is not None
+    references, places = detector.map_positions(table)
+    known = None if detector.anomalies_ is None else detector.map_positions(detector.anomalies_)[1]
+    cut = _smallest_flagged(detector.decision_scores_, table.alpha) if table.p_values is not None else float("inf")
+    histogram = score_distribution(detector.decision_scores_, scores, cut)
     chart = reference_map(references, places, flagged, graphs.ids, known)
     key = "" if known is None else ' <span><b class="known">▲</b> known anomaly</span>'
     legend = _MAP_LEGEND.replace("{known}", key)
     against = counted(detector.scorer_.reference_count, "normal reference")
     title = f"{counted(len(graphs), 'graph')} against {against}"
-    summary = (
-        f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
-        f"{alpha:g}. Higher scores are more abnormal."
-    )
-    notice = left_out_scores(detector.scorer_, graphs, scores).notice()
+    summary = "Higher scores are more abnormal."
+    if table.p_values is not None:
+        summary = (
+            f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
+            f"{table.alpha:g}. {summary}"
+        )
+    notice = table.notice
     about_scores = (
         "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares of "
         "each group."
     )
     about_map = "The closer two graphs, the more similar they are by the distances that make the score."
     explained = []
-    with progress_bar("Explaining graphs", min(EXPLAINED, len(graphs)), show=verbose) as advance:
+    with progress_bar("Explaining graphs", min(EXPLAINED, len(graphs)), show=detector.verbose) as advance:
         for rank, index in enumerate(order[:EXPLAINED], start=1):
-            explained.append(_explained(detector, graphs, int(index), rank))
+            explained.append(_explained(detector, table, int(index), rank))
             advance()
     body = [
         f"<h1>{title}</h1><p>{escape(summary)}</p>{f'<p>{notice}</p>' if notice else ''}",
         f'<div class="pair"><div class="card"><h2>Scores</h2><p>{about_scores}</p>{histogram}</div>',
         f'<div class="card"><h2>Map</h2><p>{about_map}</p>{chart}{legend}</div></div>',
-        f'<h2 id="ranking">Ranking</h2>{_ranking(graphs, scores, p_values, flagged, order)}',
+        f'<h2 id="ranking">Ranking</h2>{_ranking(table)}',
         f"<h2>The {counted(len(explained), 'most abnormal graph')}, explained</h2>",
         *explained,
-        f"<p>{escape(f'GraphGlass {__version__}, preset {detector.preset}.')}</p>",
+        f"<p>{escape(f'GraphGlass {__version__}, method {type(detector).__name__}.')}</p>",
     ]
     script = files("graphglass.report").joinpath("sorting.js").read_text(encoding="utf-8")
     return html_page("GraphGlass report", "".join(body), style=page_style(), script=script, kind="report")
@@ -100,13 +94,9 @@ def _smallest_flagged(reference_scores: NDArray[np.float64], alpha: float) -> fl
     return float(ordered[allowed]) if 0 <= allowed < len(ordered) else float("inf")
 
 
-def _ranking(
-    graphs: GraphSet,
-    scores: NDArray[np.float64],
-    p_values: NDArray[np.float64],
-    flagged: NDArray[np.bool_],
-    order: NDArray[np.int64],
-) -> str:
+def _ranking(table: ScoredGraphs) -> str:
+    graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
+    p_values = np.full(len(table), np.nan) if table.p_values is None else table.p_values
     rows = []
     names = free_names(graphs.columns, {name for head in _HEADS for name in head})
     heads = (*_HEADS, *(("own", escape(defused(name))) for name in names))
@@ -143,9 +133,10 @@ def _part(picture: Picture) -> str:
     return f" ({picture.shown} of {picture.total} nodes)" if picture.shown < picture.total else ""
 
 
-def _explained(detector: GLASS, graphs: GraphSet, index: int, rank: int) -> str:
-    graph = graphs[index]
-    explanation = detector.explain(graph, neighbours=_NEIGHBOURS)
+def _explained(detector: ReferenceDetector, table: ScoredGraphs, index: int, rank: int) -> str:
+    assert table.measured is not None
+    graph = table.graphs[index]
+    explanation = detector.explain(table.measured[[index]], neighbours=_NEIGHBOURS)
     coloured = frequent_labels(detector.references_.graphs) or None
     near = [("normal", detector.reference(item.id), item) for item in explanation.neighbours]
     if detector.anomalies_ is not None and explanation.resembles:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from graphglass.detector.glass import GLASS
+from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.errors import ModelConflictError
 from graphglass.files.atomic import locked
 from graphglass.files.load import artifact_digest
@@ -63,10 +63,10 @@ class CurrentService:
         if self.service.detector is not None:
             self.service.reference_map()
 
-    def _copy(self) -> GLASS:
+    def _copy(self) -> ReferenceDetector:
         return copy.copy(self.service.with_references("A change of the references"))
 
-    def _replace(self, changed: GLASS, action: str, ids: Sequence[str], anomalous: bool) -> None:
+    def _replace(self, changed: ReferenceDetector, action: str, ids: Sequence[str], anomalous: bool) -> None:
         before, path = self.service, self.service.path
         after = before.with_detector(changed)
         record = partial(record_change, path, f"{action}-anomalies" if anomalous else action, ids)

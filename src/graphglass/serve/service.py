@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import family_sums
-from graphglass.detector.glass import GLASS
+from graphglass.detector.graphglass import GraphGlass
 from graphglass.detector.model_files import KIND
+from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.drawing.graph_svg import frequent_labels
 from graphglass.errors import InputError, SchemaError, ServeError
 from graphglass.files.load import artifact_digest, artifact_kind
@@ -47,7 +48,7 @@ class Service:
     ----------
     arguments : tuple
         What another process needs to load the same.
-    model : GLASS or SummaryDetector
+    model : ReferenceDetector or SummaryDetector
     digest : str
         Identifies the model.
     coloured_labels : tuple of str
@@ -61,15 +62,15 @@ class Service:
         self._describe()
 
     @property
-    def detector(self) -> GLASS | None:
+    def detector(self) -> ReferenceDetector | None:
         """The detector with references; None where a private summary is served."""
-        return self.model if isinstance(self.model, GLASS) else None
+        return self.model if isinstance(self.model, ReferenceDetector) else None
 
     # Scoring
 
     def accept(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the form that the model reads; InputError where it cannot read them."""
-        if isinstance(self.model, GLASS):
+        if isinstance(self.model, ReferenceDetector):
             return self.model.scorer_.accept(graphs)
         self.model.check(graphs)
         return replace(graphs.without_labels(), node_names=None)
@@ -103,7 +104,9 @@ class Service:
 
     def ready(self) -> None:
         """Score something: one reference, or a triangle of the right kind where there is none."""
-        self.score(self.model.references_.graphs[0] if isinstance(self.model, GLASS) else self.model.example())
+        self.score(
+            self.model.references_.graphs[0] if isinstance(self.model, ReferenceDetector) else self.model.example()
+        )
 
     def family_means(self, sets: Sequence[GraphSet]) -> dict[str, float]:
         """Mean contribution to the scores of some graphs, by family of channels or by block of a summary."""
@@ -120,7 +123,11 @@ class Service:
     @property
     def reference_count(self) -> int:
         """References that scores are measured against, listed or not."""
-        return self.model.scorer_.reference_count if isinstance(self.model, GLASS) else self.model.summary.references
+        return (
+            self.model.scorer_.reference_count
+            if isinstance(self.model, ReferenceDetector)
+            else self.model.summary.references
+        )
 
     def count(self, anomalous: bool) -> int:
         """Known anomalies, or references."""
@@ -138,13 +145,18 @@ class Service:
                 "carries": self.model.carries(),
             }
         scorer = self.model.scorer_
-        stated = zip(("node labels", "edge labels", "attributes"), scorer.schema[:3], strict=True)
+        schema = scorer.schema
+        stated = (
+            ("node labels", schema.node_labels),
+            ("edge labels", schema.edge_labels),
+            ("attributes", schema.attributes),
+        )
         return facts | {
             "kind": "references",
             "private": False,
-            "preset": self.model.preset,
+            "method": type(self.model).__name__,
             "channels": [channel.name for channel in scorer.channels],
-            "anomalies": len(self.known_ids()) if self.model.preset == "default" else None,
+            "anomalies": len(self.known_ids()) if isinstance(self.model, GraphGlass) else None,
             "smallest_p_value": self.smallest_p_value,
             "carries": [name for name, there in stated if there],
         }
@@ -188,14 +200,14 @@ class Service:
 
     # Other states
 
-    def with_detector(self, detector: GLASS) -> Service:
+    def with_detector(self, detector: ReferenceDetector) -> Service:
         """A service of the same directory with another detector; whoever saves that one sets the digest."""
         other = copy.copy(self)
         other.model = detector
         other._describe()
         return other
 
-    def with_references(self, what: str) -> GLASS:
+    def with_references(self, what: str) -> ReferenceDetector:
         """The detector with references; InputError where there is none."""
         if self.detector is None:
             raise InputError(f"{what} is not available: this service holds a private summary and no references.")
@@ -206,7 +218,7 @@ class Service:
         self.coloured_labels: tuple[str, ...] = found
 
 
-def _load(path: Path, summary: Path | None, source_prior: bool) -> tuple[GLASS | SummaryDetector, str]:
+def _load(path: Path, summary: Path | None, source_prior: bool) -> tuple[ReferenceDetector | SummaryDetector, str]:
     """The model and its digest; an option that would have no effect is refused."""
     has_summary = path.is_file() or artifact_kind(path) != KIND
     if has_summary and summary is not None:
@@ -220,17 +232,19 @@ def _load(path: Path, summary: Path | None, source_prior: bool) -> tuple[GLASS |
     elif has_summary:
         served = SummaryDetector.load(path)
     elif summary is not None:
-        served = SummaryDetector.of(PrivateSummary.load(summary), GLASS.load(path), source_prior=source_prior)
+        served = SummaryDetector.of(
+            PrivateSummary.load(summary), ReferenceDetector.load(path), source_prior=source_prior
+        )
     else:
         while True:  # until both are of one state: somebody may save another one in between
             digest = artifact_digest(path)
-            detector = GLASS.load(path)
+            detector = ReferenceDetector.load(path)
             if artifact_digest(path) == digest:
                 return detector, digest
     return served, served.fingerprint
 
 
-def ids_on_side(detector: GLASS, anomalous: bool) -> tuple[str, ...]:
+def ids_on_side(detector: ReferenceDetector, anomalous: bool) -> tuple[str, ...]:
     """Ids of the known anomalies, or of the references."""
     side = detector.anomalies_ if anomalous else detector.references_
     return () if side is None else side.graphs.ids

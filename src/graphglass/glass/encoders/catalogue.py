@@ -39,7 +39,7 @@ def catalogue() -> list[CatalogueEntry]:
 
 
 def preferred_encoder() -> str:
-    """The text encoder of the paper preset: a language encoder if one is installed, ``numeric`` otherwise.
+    """The default text encoder of GLASS: a language encoder if one is installed, ``numeric`` otherwise.
 
     The paper's own comes first where its weights are on this machine, then ``minilm``. No label and no score enters.
     """

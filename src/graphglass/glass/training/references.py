@@ -1,4 +1,4 @@
-"""Training for the paper preset: from normal graphs to the frozen encoders that give codes."""
+"""Training of GLASS: from normal graphs to the frozen encoders that give codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.detector.reference_sets import graph_set, refuse_too_few, union
 from graphglass.errors import MissingExtraError
-from graphglass.glass.settings import PaperSettings
+from graphglass.glass.settings import GlassSettings
 from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def prepare(
-    graphs: Any, settings: PaperSettings, domain: str | PromptContext, *, progress: bool = False
+    graphs: Any, settings: GlassSettings, domain: str | PromptContext, *, progress: bool = False
 ) -> Domain | dict[str, Domain]:
     """Structure and text anchors of normal graphs, or of every domain of a mapping."""
     if find_spec("torch") is None:
-        raise MissingExtraError("preset='paper'", "paper")
+        raise MissingExtraError("GLASS", "glass")
     from graphglass.glass.embedder import text_anchors
     from graphglass.glass.encoders.text_encoder import load_encoder
     from graphglass.glass.training.trainer import Domain
@@ -36,14 +36,16 @@ def prepare(
         return {name: cast(Domain, prepare(part, settings, domain, progress=progress)) for name, part in graphs.items()}
     if isinstance(graphs, Domain):
         return graphs
-    measured = measure_graphs(graph_set(graphs), progress=progress)
+    measured = graphs
+    if not isinstance(graphs, ProfiledGraphs):
+        measured = measure_graphs(graph_set(graphs), progress=progress)
     anchors = text_anchors(load_encoder(settings.encoder), measured.profile, domain, progress=progress)
     return Domain(measured.graphs, measured.profile, anchors)
 
 
 def train_embedder(
     domains: Domain | dict[str, Domain],
-    settings: PaperSettings,
+    settings: GlassSettings,
     domain: str,
     *,
     seed: int,

@@ -15,7 +15,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.sketch_features import SketchFeatures
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.glass.estimator import GLASS
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
 
 if TYPE_CHECKING:
-    from graphglass.detector.glass import GLASS
+    from graphglass.glass.estimator import GLASS
 
 
 def release(

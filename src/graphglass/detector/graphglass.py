@@ -1,0 +1,143 @@
+"""GraphGlass: the training-free detector."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from graphglass.channels.channel import Channel
+from graphglass.channels.default_channels import default_channels, default_weights
+from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
+from graphglass.detector.reference_detector import ReferenceDetector, staying
+from graphglass.detector.reference_sets import equal_graphs, with_new_ids
+from graphglass.errors import InputError
+
+REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
+
+
+class GraphGlass(ReferenceDetector):
+    """Rank graphs by how far they lie from a set of normal graphs; higher scores are more abnormal.
+
+    A graph is compared with the normal references through training-free channels: counts of neighbourhood patterns (the
+    largest weight), and tables of composition, attributes, edges, size, structure and, for molecules, chemistry. In
+    each channel the mean distance to the nearest references is calibrated by the references' distances to each other.
+    The score is a soft maximum of the calibrated distances: one extreme channel raises it, and so do several mild ones.
+    Known anomalies, if there are any, raise graphs near them. The references can be swapped at any time.
+
+    Parameters
+    ----------
+    contamination : float in (0, 0.5], default=0.1
+        Share of the references above ``threshold_``. Only ``threshold_`` and ``labels_`` depend on it.
+    verbose : bool, default=False
+        Show progress on standard error.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 (references,)
+        Leave-one-out scores of ``references_``.
+    threshold_ : float
+        Their ``1 - contamination`` quantile.
+    labels_ : int64 (references,)
+        1 where a reference itself lies above the threshold.
+    references_ : ProfiledGraphs
+        The normal graphs that scores are measured against; of an indexed set, those with a leave-one-out score.
+    anomalies_ : ProfiledGraphs or None
+        The known anomalies.
+
+    Examples
+    --------
+    >>> from graphglass import GraphGlass, load_dataset
+    >>> molecules = load_dataset("MUTAG")
+    >>> detector = GraphGlass().fit(molecules[:100])
+    >>> detector.decision_function(molecules[100:103]).shape
+    (3,)
+    """
+
+    def __init__(self, *, contamination: float = 0.1, verbose: bool = False) -> None:
+        self.contamination = contamination
+        self.verbose = verbose
+
+    def fit(self, graphs: Any, y: object = None, *, anomalies: Any = None) -> Self:
+        """Keep normal graphs as references; nothing is trained.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            At least two normal graphs. Class labels on them are ignored. A mapping from domain names to such sets
+            makes their union, compared by structure alone, the reference set. :class:`ProfiledGraphs` are taken as
+            they are, their structure is not measured again.
+        y : ignored
+            Present for scikit-learn's signature.
+        anomalies : GraphSet, or anything :func:`graphglass.read_graphs` reads, optional
+            Known anomalies, see :meth:`add_anomalies`.
+        """
+        super().fit(graphs, y)
+        return self if anomalies is None else self.add_anomalies(anomalies)
+
+    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
+        """Add known anomalies: from now on graphs near them rank higher.
+
+        Nothing is trained. How much they count follows from how many there are and how far they lie from the normals.
+        Normal references are scored against the same known anomalies, which keeps p-values valid.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            They carry what the references carry.
+        strict : bool
+            Refuse graphs that equal a reference instead of skipping them with a warning.
+        """
+        self._fitted("references_")
+        added = self._queries(graphs)
+        equal = equal_graphs(added.graphs, self.scorer_.graphs)
+        if equal:
+            told = ", ".join(f"{one!r} (reference {other!r})" for one, other in equal[:5])
+            if strict:
+                raise InputError(f"{len(equal)} known anomalies equal a normal reference: {told}. Leave one side out.")
+            warnings.warn(f"Skipped {len(equal)} known anomalies that equal a reference: {told}.", stacklevel=2)
+            kept = np.isin(added.graphs.ids, [one for one, _ in equal], invert=True)
+            if not kept.any():
+                raise InputError("Every known anomaly equals a normal reference. Leave one side out.")
+            added = added[kept]
+        if self.anomalies_ is not None:
+            added = join_profiled([self.anomalies_, with_new_ids(added, self.anomalies_, "known anomaly")])
+        self._use(self.scorer_.with_anomalies(added))
+        return self
+
+    def remove_anomalies(self, ids: str | Sequence[str]) -> Self:
+        """Take known anomalies out by id, one or several; without any, scores are those of the references alone."""
+        self._fitted("references_")
+        keep = staying(ids, () if self.anomalies_ is None else self.anomalies_.graphs.ids, "known anomaly")
+        remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
+        self._use(self.scorer_.with_anomalies(remaining))
+        return self
+
+    def _channels(self) -> Sequence[Channel]:
+        return default_channels()
+
+    def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
+        if 2 <= len(channels[0].units) <= REFITTED:
+            refit_left_out(channels, references)
+        left_out = {channel.name: channel.left_out for channel in channels}
+        return fit_fusion(left_out, default_weights(channels), SHARPNESS)
+
+
+def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> None:
+    """Measure every reference as a query of channels that were fitted on the others.
+
+    A channel learns scales and columns from the references. Among few, each reference influences its own scale:
+    leave-one-out distances, and with them p-values, come out smaller than those of new normal graphs.
+    """
+    left_out = {channel.name: np.zeros(len(references)) for channel in channels}
+    for place in range(len(references)):
+        others = references[np.arange(len(references)) != place]
+        for channel in default_channels():
+            channel.fit(others)
+            if channel.has_data and channel.name in left_out:
+                left_out[channel.name][place] = channel.distances(channel.encode(references[[place]]))[0]
+    for channel in channels:
+        channel.left_out = left_out[channel.name]

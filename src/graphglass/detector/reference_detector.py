@@ -1,0 +1,465 @@
+"""What every detector does with its normal references: score, calibrate, explain, change, save."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
+from graphglass.channels.channel import Channel
+from graphglass.channels.fusion import Fusion
+from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled, measure_graphs
+from graphglass.detector import indexed_scorer
+from graphglass.detector.explanation import Explanation, explain_one
+from graphglass.detector.model_files import load_detector, save_detector
+from graphglass.detector.reference_map import ReferenceMap
+from graphglass.detector.reference_sets import (
+    LEAST_REFERENCES,
+    equal_graphs,
+    graph_set,
+    refuse_too_few,
+    union,
+    warn_of_other_types,
+    with_new_ids,
+)
+from graphglass.detector.scored_graphs import ScoredGraphs, html_table, scored_graphs, scored_references
+from graphglass.detector.scorer import ReferenceScorer
+from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.messages import counted
+
+if TYPE_CHECKING:
+    from graphglass.files.load import Artifact
+
+LEARNED = ("references_", "anomalies_", "scorer_")
+ONE_REFERENCE = (
+    "A single reference does not show how much normal graphs differ: every p-value is 0.5 or 1, and nothing is flagged "
+    "at 0.05. Use at least 2 normal graphs, better 20."
+)
+
+
+class ReferenceDetector(BaseEstimator):
+    """Ranks graphs by how far they lie from a set of normal graphs; higher scores are more abnormal.
+
+    A subclass says how graphs are measured (:meth:`_measure`), by which channels they are compared
+    (:meth:`_channels`) and how the channels make one score (:meth:`_fuse`). Everything a user calls is here.
+
+    Attributes
+    ----------
+    scorer_ : ReferenceScorer
+        The references made ready; every answer comes from one state of it.
+    references_ : ProfiledGraphs
+        The normal graphs that scores are measured against; of an indexed set, those with a leave-one-out score.
+    anomalies_ : ProfiledGraphs or None
+        The known anomalies.
+    """
+
+    contamination: float
+    verbose: bool
+    references_: ProfiledGraphs
+    anomalies_: ProfiledGraphs | None
+    scorer_: ReferenceScorer
+    _map: tuple[ReferenceScorer, ReferenceMap]
+
+    # What a subclass defines
+
+    @abstractmethod
+    def _channels(self) -> Sequence[Channel]:
+        """New channels, not fitted."""
+
+    @abstractmethod
+    def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
+        """How fitted channels make one score."""
+
+    def _measure(self, graphs: GraphSet, *, structure_only: bool = False) -> ProfiledGraphs:
+        """Everything that the channels read about some graphs."""
+        return measure_graphs(graphs, progress=self.verbose)
+
+    def _check_parameters(self) -> None:
+        """Refuse settings that no fit could use."""
+        if not 0 < self.contamination <= 0.5:
+            raise ParameterError(self._name, "contamination", "in (0, 0.5]", self.contamination)
+
+    def _with_the_same_settings(self, references: GraphSet | None) -> Self:
+        """An unfitted detector ready for other references; None stands for queries of any domain."""
+        return type(self)(**self.get_params())
+
+    def _saved(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Tensors and documents that :meth:`_restore` needs, besides references and parameters."""
+        return {}, {}
+
+    def _restore(self, artifact: Artifact, where: str) -> None:
+        """The inverse of :meth:`_saved`, before the references are set."""
+
+    def method_facts(self) -> dict[str, Any]:
+        """What `glass info` prints about this method, besides what it prints about every one."""
+        return {}
+
+    def training_losses(self) -> Sequence[float]:
+        """The loss of every epoch; none where nothing is trained."""
+        return ()
+
+    # Fitting
+
+    def fit(self, graphs: Any, y: object = None) -> Self:
+        """Keep normal graphs as references.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            At least two normal graphs. Class labels on them are ignored. A mapping from domain names to such sets
+            makes their union, compared by structure alone, the reference set. :class:`ProfiledGraphs` are taken as
+            they are, their structure is not measured again.
+        y : ignored
+            Present for scikit-learn's signature.
+        """
+        self._check_parameters()
+        several = isinstance(graphs, Mapping)
+        normals = graphs
+        if not isinstance(graphs, ProfiledGraphs):
+            normals = self._measure(union(graphs) if several else graph_set(graphs))
+        refuse_too_few(len(normals))
+        self._set_references(normals, structure_only=several)
+        return self
+
+    def fit_predict(self, graphs: Any, y: object = None) -> NDArray[np.int64]:
+        """Fit, then flag every graph by its own leave-one-out score: 1 for an anomaly, 0 else. (graphs,)"""
+        self.fit(graphs, y)
+        if not self.scorer_.keeps_all:
+            raise InputError(
+                f"fit_predict needs a leave-one-out score of every graph, and of {self.scorer_.reference_count} only "
+                f"{len(self.references_)} get one. Use fit, then labels_ for references_."
+            )
+        return self.labels_
+
+    # Derived: they follow the references and the settings.
+
+    @property
+    def decision_scores_(self) -> NDArray[np.float64]:
+        """Leave-one-out scores of ``references_``. (references,)"""
+        return self.scorer_.reference_scores
+
+    @property
+    def threshold_(self) -> float:
+        """The ``1 - contamination`` quantile of ``decision_scores_``."""
+        self._check_parameters()
+        return float(np.quantile(self.decision_scores_, 1 - self.contamination))
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """1 where a reference itself lies above the threshold. (references,)"""
+        return (self.decision_scores_ > self.threshold_).astype(np.int64)
+
+    # Scoring. Each call reads the scorer once: its answer then belongs to one state of the references.
+
+    def score_table(
+        self, graphs: Any = None, *, alpha: float = 0.05, anomalous: NDArray[np.bool_] | None = None
+    ) -> ScoredGraphs:
+        """Scores, p-values, flags and marks of some graphs; a notebook shows them as a ranking.
+
+        Graphs that equal a reference get its leave-one-out score. :meth:`decision_function` scores every graph as a new
+        one instead.
+
+        Parameters
+        ----------
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads; optional
+            Without it, the references themselves by their leave-one-out scores.
+        alpha : float
+            Graphs with a p-value of at most this are flagged.
+        anomalous : bool (graphs,), optional
+            Graphs that are labelled anomalous; such a graph is never taken for a reference that it equals.
+        """
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        if not 0 <= alpha <= 1:
+            raise ParameterError(f"{self._name}.score_table", "alpha", "between 0 and 1", alpha)
+        if graphs is None:
+            return scored_references(scorer, alpha)
+        return scored_graphs(scorer, self._queries(graphs, scorer), alpha, anomalous=anomalous)
+
+    def decision_function(self, graphs: Any) -> NDArray[np.float64]:
+        """Anomaly score of every graph, taken as a new one; higher is more abnormal. (graphs,)"""
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        return scorer.scores(self._queries(graphs, scorer))
+
+    def contributions(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
+        """What each channel adds to the score of every graph, {channel: (graphs,)}; they sum to the scores."""
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        return scorer.contributions(self._queries(graphs, scorer))
+
+    def p_values(self, graphs: Any) -> NDArray[np.float64]:
+        """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
+        scorer: ReferenceScorer = self._fitted("scorer_")
+        if scorer.zero_shot:
+            raise InputError(
+                "There are no p-values in zero-shot transfer: references of another domain do not show how much normal "
+                "graphs of this one differ. Rank by decision_function, or add some normal graphs with add_references."
+            )
+        return conformal_p_values(scorer.scores(self._queries(graphs, scorer)), scorer.reference_scores)
+
+    def predict(self, graphs: Any, alpha: float | None = None) -> NDArray[np.int64]:
+        """1 for an anomaly, 0 for a normal graph. (graphs,)
+
+        With ``alpha`` a graph is flagged if its p-value is at most alpha: about that share of normal graphs is flagged.
+        Without it, a graph is flagged if its score exceeds ``threshold_``.
+        """
+        if alpha is None:
+            return (self.decision_function(graphs) > self.threshold_).astype(np.int64)
+        if not 0 < alpha < 1:
+            raise ParameterError(f"{self._name}.predict", "alpha", "between 0 and 1", alpha)
+        return (self.p_values(graphs) <= alpha).astype(np.int64)
+
+    def select(self, graphs: Any, alpha: float = 0.1) -> NDArray[np.bool_]:
+        """Flag graphs such that at most a share ``alpha`` of the flagged is expected to be normal.
+
+        The Benjamini-Hochberg rule on the p-values.
+        """
+        return benjamini_hochberg(self.p_values(graphs), alpha)
+
+    def score_samples(self, graphs: Any) -> NDArray[np.float64]:
+        """Minus the anomaly score, as scikit-learn has it: higher is more NORMAL. (graphs,)"""
+        return -self.decision_function(graphs)
+
+    def predict_proba(self, graphs: Any) -> NDArray[np.float64]:
+        """Columns for normal and anomalous that sum to 1, (graphs, 2).
+
+        The first is the conformal p-value, the second the share of normal references that score lower. They rank as the
+        scores do; they are no odds of a graph being an anomaly, which would need to know how many anomalies there are.
+        """
+        normal = self.p_values(graphs)
+        return np.stack([normal, 1 - normal], axis=1)
+
+    def explain(self, graph: Any, *, neighbours: int = 5, nodes: bool = True) -> Explanation:
+        """Why one graph has its score.
+
+        Parameters
+        ----------
+        graph : a set of one graph
+        neighbours : int
+            Nearest normal references to name.
+        nodes : bool
+            Attribute the score to nodes by deleting them, which costs one scoring per node.
+        """
+        if neighbours < 0:
+            raise ParameterError(f"{self._name}.explain", "neighbours", "at least 0", neighbours)
+        query = self._queries(graph)
+        if len(query) != 1:
+            raise InputError(f"{self._name}.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")
+        scoring = self.decision_function if nodes else None
+        return explain_one(query, self.references_, self.scorer_, neighbours=neighbours, decision_function=scoring)
+
+    def explain_all(self, graphs: Any, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
+        """One :meth:`explain` per graph, in their order."""
+        return [self.explain(graph, neighbours=neighbours, nodes=nodes) for graph in graph_set(graphs)]
+
+    def map_positions(self, graphs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2).
+
+        :class:`ScoredGraphs` are placed by the scores they have.
+        """
+        if isinstance(graphs, ScoredGraphs):
+            queries, scores = graphs.measured, graphs.scores
+            assert queries is not None
+        else:
+            queries = self._queries(graphs)
+            scores = self.scorer_.scores(queries)
+        if not hasattr(self, "_map") or self._map[0] is not self.scorer_:  # kept: a service asks for every graph
+            self._map = self.scorer_, ReferenceMap.fit(self.scorer_, self.references_)
+        plane = self._map[1]
+        return plane.references, plane.place(self.scorer_, queries, scores)
+
+    # Changes of the references
+
+    def reference(self, identifier: str) -> GraphSet:
+        """One normal reference by id."""
+        graphs = self._fitted("scorer_").graphs
+        if identifier not in graphs.ids:
+            raise GraphError(f"No reference has the id {identifier!r}; `glass references MODEL list` shows them.")
+        return graphs[graphs.ids.index(identifier)]
+
+    def with_references(self, graphs: Any) -> Self:
+        """A detector with another normal set; nothing is trained again.
+
+        The references may come from another domain, with other labels and attributes; queries must then be like them.
+        A single one is taken with a warning: graphs can be ranked by it, but p-values need at least two.
+        """
+        self._ready()
+        references = graph_set(graphs)
+        if not len(references):
+            raise InputError("A reference set needs at least one normal graph, found none.")
+        if len(references) < LEAST_REFERENCES:
+            warnings.warn(ONE_REFERENCE, stacklevel=2)
+        moved = self._with_the_same_settings(references)
+        moved._set_references(moved._measure(references))
+        return moved
+
+    def for_any_domain(self) -> Self:
+        """A detector with the same references that ranks graphs of any domain: zero-shot transfer.
+
+        Labels and attributes mean something else in another domain and are ignored. There are no p-values: references
+        of another domain do not show how much normal graphs of this one differ.
+        """
+        self._fitted("references_")
+        self._refuse_if_indexed("Zero-shot transfer")
+        moved = self._with_the_same_settings(None)
+        moved._set_references(moved._measure(self._transferred(self.references_.graphs)), structure_only=True)
+        moved._use(replace(moved.scorer_, zero_shot=True))
+        return moved
+
+    def add_references(self, graphs: Any) -> Self:
+        """Add trusted normal graphs to the references (few-shot calibration)."""
+        added = self._queries(graphs, trusted=True)
+        added = added.structure_only() if self.scorer_.structure_only else added
+        self._refuse_if_indexed("Adding references")
+        if self.anomalies_ is not None:
+            clash = next(iter(equal_graphs(added.graphs, self.anomalies_.graphs)), None)
+            if clash:
+                raise InputError(f"Graph {clash[0]!r} is the known anomaly {clash[1]!r}. Remove the anomaly first.")
+        added = with_new_ids(added, self.references_, "reference")
+        self._change_references(join_profiled([self.references_, added]))
+        return self
+
+    def remove_references(self, ids: str | Sequence[str]) -> Self:
+        """Take references out by id, one or several; at least two must stay, as many as a fit needs."""
+        present = self._fitted("references_").graphs.ids
+        self._refuse_if_indexed("Removing references")
+        keep = staying(ids, present, "reference")
+        if keep.sum() < LEAST_REFERENCES:
+            raise InputError(
+                f"Removing these would leave {counted(int(keep.sum()), 'reference')}, and at least {LEAST_REFERENCES} "
+                "are needed. Add normal graphs first, or replace the references instead."
+            )
+        self._change_references(self.references_[keep])
+        return self
+
+    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
+        """Refused, unless a detector can learn from known anomalies."""
+        raise InputError(f"{self._name} takes no known anomalies. Use GraphGlass for them.")
+
+    def remove_anomalies(self, ids: str | Sequence[str]) -> Self:
+        """Refused, unless a detector can learn from known anomalies."""
+        return self.add_anomalies(())
+
+    # Storage and scikit-learn
+
+    def save(self, path: str | Path) -> None:
+        """Write the detector to a directory, atomically and without pickle."""
+        self._fitted("references_")
+        save_detector(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a detector back; altered files and unknown versions are refused.
+
+        ``ReferenceDetector.load`` reads a model of any method; that of a subclass only its own.
+
+        Parameters
+        ----------
+        path : local directory or fsspec URL
+        """
+        return load_detector(cls, path)
+
+    def as_sklearn(self) -> Any:
+        """An adapter with scikit-learn's sign: ``predict`` gives -1 for anomalies, higher scores mean more normal.
+
+        It is fitted if this detector is.
+        """
+        from graphglass.detector.sklearn_adapter import SklearnDetector
+
+        return SklearnDetector.around(self) if hasattr(self, "scorer_") else SklearnDetector(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "outlier_detector"  # scorers such as "roc_auc" then ask for decision_function
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "scorer_"):
+            return f"<p>{self._name}, not fitted.</p>"
+        facts = [
+            ("references", f"{self.scorer_.reference_count:,}"),
+            ("known anomalies", "0" if self.anomalies_ is None else f"{len(self.anomalies_)}"),
+            ("channels", ", ".join(channel.name for channel in self.scorer_.channels)),
+            ("threshold", f"{self.threshold_:.4f}"),
+        ]
+        return f"<p>{self._name}</p>{html_table(('', ''), facts)}"
+
+    # Inside
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _queries(self, graphs: Any, scorer: ReferenceScorer | None = None, *, trusted: bool = False) -> ProfiledGraphs:
+        """Graphs in the form of the references, measured; graphs that are measured already stay as they are."""
+        scorer = self._fitted("scorer_") if scorer is None else scorer
+        if isinstance(graphs, ProfiledGraphs):
+            return replace(graphs, graphs=scorer.accept(graphs.graphs))
+        queries = scorer.accept(self._some(graphs))
+        warn_of_other_types(queries, scorer.references.graphs)
+        return self._measure(queries, structure_only=scorer.structure_only)
+
+    def _some(self, graphs: Any) -> GraphSet:
+        queries = graph_set(graphs)
+        if not len(queries):
+            raise InputError("There is no graph to score. Pass at least one.")
+        return queries
+
+    def _transferred(self, graphs: GraphSet) -> GraphSet:
+        """References as graphs of any domain are compared with them."""
+        return graphs.structure_only()
+
+    def _set_references(
+        self, references: ProfiledGraphs, *, structure_only: bool = False, anomalies: ProfiledGraphs | None = None
+    ) -> None:
+        """Measure scores against these references from now on."""
+        references = replace(references, graphs=references.graphs.without_labels())
+        references = references.structure_only() if structure_only else references
+        exact = len(references) <= indexed_scorer.EXACT_UP_TO
+        kind = ReferenceScorer if exact else indexed_scorer.IndexedScorer
+        scorer = kind.fit(references, self._channels(), self._fuse, structure_only=structure_only)
+        self._use(scorer if anomalies is None else scorer.with_anomalies(anomalies))
+
+    def _change_references(self, references: ProfiledGraphs) -> None:
+        """Other references of the same kind with the same known anomalies."""
+        self._set_references(references, structure_only=self.scorer_.structure_only, anomalies=self.anomalies_)
+
+    def _use(self, scorer: ReferenceScorer) -> None:
+        self.scorer_, self.references_ = scorer, scorer.references
+        self.anomalies_ = None if scorer.known is None else scorer.known.graphs
+
+    def _refuse_if_indexed(self, what: str) -> None:
+        if not self.scorer_.keeps_all:
+            raise InputError(
+                f"{what} needs every reference whole; this detector indexes {self.scorer_.reference_count} and keeps "
+                f"{len(self.references_)} of them whole. Give it the whole new set instead (with_references, or `glass "
+                "references MODEL replace`)."
+            )
+
+    def _ready(self) -> None:
+        """Refuse a detector that cannot take references yet."""
+        self._fitted("scorer_")
+
+    def _fitted(self, name: str) -> Any:
+        if not hasattr(self, name):
+            raise NotFittedError(
+                f"This {self._name} is not fitted yet. Call fit with normal graphs, or load a saved model."
+            )
+        return getattr(self, name)
+
+
+def staying(ids: str | Sequence[str], present: Sequence[str], kind: str) -> NDArray[np.bool_]:
+    """A mask of those that stay when some are taken out by id."""
+    removed = {ids} if isinstance(ids, str) else set(ids)
+    missing = sorted(removed - set(present))
+    if missing:
+        raise GraphError(f"No {kind} has the id {missing[0]!r}; `glass references MODEL list` shows them.")
+    return np.array([identifier not in removed for identifier in present], dtype=bool)

@@ -1,0 +1,174 @@
+"""Graphs with their scores: the one value that commands, reports, services, clusters and notebooks read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphglass.channels.calibration import conformal_p_values, left_out_p_values
+from graphglass.detector.reference_sets import equal_places
+from graphglass.graphs.user_columns import free_names
+
+if TYPE_CHECKING:
+    from graphglass.channels.profiled_graphs import ProfiledGraphs
+    from graphglass.detector.scorer import ReferenceScorer
+    from graphglass.graphs.graph_set import GraphSet
+    from graphglass.graphs.readers.rejects import Reject
+
+SHOWN = 50
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredGraphs:
+    """Scores, p-values, flags and marks of some graphs, in their order.
+
+    A graph that equals a reference has the leave-one-out score of that reference: compared with itself it would score
+    too low. No mark or score depends on the other graphs or on their order.
+
+    Attributes
+    ----------
+    graphs : GraphSet
+        In the form of the references, with the user's columns.
+    scores : float64 (graphs,)
+    p_values : float64 (graphs,) or None
+        None where nothing calibrates the scores: against a private summary, and in zero-shot transfer.
+    alpha : float
+        Graphs with a p-value of at most this are flagged.
+    reference : bool (graphs,)
+        Whether a graph equals a reference.
+    known : bool (graphs,)
+        Whether a graph equals a known anomaly; such graphs score higher than new ones.
+    rejected : tuple of Reject
+        Records of the input that could not be read.
+    measured : ProfiledGraphs or None
+        The graphs as the channels read them; None where a private summary scored them.
+    """
+
+    graphs: GraphSet
+    scores: NDArray[np.float64]
+    p_values: NDArray[np.float64] | None
+    alpha: float
+    reference: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    rejected: tuple[Reject, ...] = ()
+    measured: ProfiledGraphs | None = None
+
+    @classmethod
+    def uncalibrated(cls, graphs: GraphSet, scores: NDArray[np.float64]) -> ScoredGraphs:
+        """Scores that only rank: of a method whose references are not available."""
+        none = np.zeros(len(scores), dtype=bool)
+        return cls(graphs, scores, None, 0.0, none, none)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.graphs.ids
+
+    @property
+    def flagged(self) -> NDArray[np.bool_]:
+        """Whether the p-value is at most alpha; nothing is flagged without p-values. (graphs,)"""
+        return np.zeros(len(self), dtype=bool) if self.p_values is None else self.p_values <= self.alpha
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Places of the graphs, the most abnormal first."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """1 for the most abnormal graph. (graphs,)"""
+        ranks = np.empty(len(self), dtype=np.int64)
+        ranks[self.order] = np.arange(1, len(self) + 1)
+        return ranks
+
+    @property
+    def notice(self) -> str:
+        """What to know about graphs that the detector knows already; empty if there are none."""
+        parts = []
+        if own := int(self.reference.sum()):
+            parts.append(f"{own} of {len(self)} graphs equal a reference and have its leave-one-out score.")
+        if known := int(self.known.sum()):
+            parts.append(f"{known} of {len(self)} graphs are known anomalies, which score higher than new graphs.")
+        return " ".join(parts)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """One row per graph, then one per rejected record: the columns of every result file."""
+        lost = len(self.rejected)
+        none = [None] * lost
+        columns: dict[str, Sequence[Any]] = {
+            "id": [*self.ids, *(reject.id for reject in self.rejected)],
+            "score": [*self.scores.tolist(), *none],
+        }
+        if self.p_values is not None:
+            columns["p_value"] = [*self.p_values.tolist(), *none]
+            columns["flagged"] = [*self.flagged.tolist(), *none]
+        columns["rank"] = [*self.ranks.tolist(), *none]
+        columns["reference"] = [*self.reference.tolist(), *none]
+        columns["error"] = [*[None] * len(self), *(reject.reason for reject in self.rejected)]
+        own = {name: [*values.tolist(), *none] for name, values in self.graphs.columns.items()}
+        return columns | dict(zip(free_names(own, columns), own.values(), strict=True))
+
+    def _repr_html_(self) -> str:
+        heads = ["id", "score", *["p-value", ""] * (self.p_values is not None)]
+        rows = []
+        for i in self.order[:SHOWN]:
+            row = [escape(self.ids[i]), f"{self.scores[i]:.4f}"]
+            if self.p_values is not None:
+                row += [f"{self.p_values[i]:.4f}", "flagged" * bool(self.flagged[i])]
+            rows.append(row)
+        more = len(self) - len(rows)
+        notes = [escape(self.notice)] * bool(self.notice) + [f"{more} more rows are not shown."] * (more > 0)
+        return html_table(heads, rows) + "".join(f"<p>{note}</p>" for note in notes)
+
+
+def scored_graphs(
+    scorer: ReferenceScorer, queries: ProfiledGraphs, alpha: float, *, anomalous: NDArray[np.bool_] | None = None
+) -> ScoredGraphs:
+    """Score measured queries once, and give those that equal a reference its leave-one-out score.
+
+    They are recognised by what scores depend on; ids say too little, a graph without a name is called after its line.
+    ``anomalous`` graphs are known to be no references, whatever they equal.
+    """
+    found = equal_places(queries.graphs, scorer.graphs)
+    if anomalous is not None:
+        found[anomalous] = -1
+    reference = found >= 0
+    known = np.zeros(len(queries), dtype=bool)
+    if scorer.known is not None:
+        known = equal_places(queries.graphs, scorer.known.graphs.graphs) >= 0
+    scores = np.empty(len(queries))
+    if reference.any():
+        scores[reference] = scorer.left_out_scores(queries[reference], found[reference])
+    if not reference.all():
+        scores[~reference] = scorer.scores(queries[~reference] if reference.any() else queries)
+    p_values = None
+    if not scorer.zero_shot:
+        p_values = np.where(
+            reference,
+            left_out_p_values(scores, scorer.reference_scores),
+            conformal_p_values(scores, scorer.reference_scores),
+        )
+    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, measured=queries)
+
+
+def scored_references(scorer: ReferenceScorer, alpha: float) -> ScoredGraphs:
+    """The references by their leave-one-out scores; of an indexed set, those that have one."""
+    references, scores = scorer.references, scorer.reference_scores
+    every, none = np.ones(len(scores), dtype=bool), np.zeros(len(scores), dtype=bool)
+    p_values = None if scorer.zero_shot else left_out_p_values(scores, scores)
+    return ScoredGraphs(references.graphs, scores, p_values, alpha, every, none, measured=references)
+
+
+def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain table; cells must be escaped already."""
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
