@@ -19,7 +19,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from graphglass import GLASS, load_dataset, read_graphs, write_json_lines
+from graphglass import GraphGlass, load_dataset, read_graphs, write_json_lines
 from graphglass.graphs import GraphSet
 from graphglass.report.page import write_report
 from graphglass.serve.app import create_app
@@ -71,7 +71,7 @@ def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> Non
         normals, queries = split(DATASETS[domain])
     else:
         normals, queries = molecules(work) if domain == "molecules" else log_sessions()
-    detector = GLASS().fit(normals)
+    detector = GraphGlass().fit(normals)
     detector.save(work / "model")
     write_report(detector, queries, work / "report.html")
     file = work / ("candidates.csv" if domain == "molecules" else "queries.jsonl")

@@ -6,7 +6,7 @@ Run it with ``python examples/known_anomalies.py``. It uses bundled molecules an
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from graphglass import GLASS, load_dataset
+from graphglass import GraphGlass, load_dataset
 
 molecules = load_dataset("MUTAG")
 generator = np.random.default_rng(0)
@@ -20,7 +20,7 @@ truth = molecules.labels[test] == 1
 
 for count in (0, 1, 5, 20):
     marked = molecules[known[:count]] if count else None
-    detector = GLASS().fit(molecules[references], anomalies=marked)
+    detector = GraphGlass().fit(molecules[references], anomalies=marked)
     area = roc_auc_score(truth, detector.decision_function(molecules[test]))
     print(f"{count:2} known anomalies: AUROC {area:.3f}")
 

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from itertools import pairwise
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 
 NEXT = {
     "start": ["home", "home", "search"],
@@ -53,7 +53,7 @@ odd = [
 ]
 new = [as_graph(f"new-{i}", session(generator)) for i in range(20)]
 
-detector = GLASS().fit(read_graphs(normal))
+detector = GraphGlass().fit(read_graphs(normal))
 queries = read_graphs(new + odd)
 scores, p_values = detector.decision_function(queries), detector.p_values(queries)
 for place in (-scores).argsort()[:5]:

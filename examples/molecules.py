@@ -5,7 +5,7 @@ Run it with ``python examples/molecules.py``. It needs ``pip install 'graphglass
 
 from pathlib import Path
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 from graphglass.report.page import write_report
 
 # In practice: read_graphs("drugs.csv", keep="all"). A table with a SMILES column is recognised.
@@ -42,7 +42,7 @@ CNC(C)C(O)c1ccccc1,ephedrine,2
 Path("drugs.csv").write_text(DRUGS)
 Path("candidates.csv").write_text(CANDIDATES)
 
-detector = GLASS().fit(read_graphs("drugs.csv", keep="all"))
+detector = GraphGlass().fit(read_graphs("drugs.csv", keep="all"))
 candidates = read_graphs("candidates.csv", keep="all")
 scores, p_values = detector.decision_function(candidates), detector.p_values(candidates)
 

@@ -5,7 +5,7 @@ Run it with ``python examples/private_release.py``. It needs ``graphglass[privac
 
 from sklearn.metrics import roc_auc_score
 
-from graphglass import GLASS, Ledger, PrivateSummary, load_dataset, merge, release
+from graphglass import GraphGlass, Ledger, PrivateSummary, load_dataset, merge, release
 
 molecules = load_dataset("MUTAG")
 normal = molecules[molecules.labels == 1].without_labels()
@@ -26,7 +26,7 @@ print(f"merged: {both.references} graphs, noise {both.sigma:.3f} per score")
 
 test = molecules[molecules.labels == -1].without_labels()
 queries, truth = normal[110:] + test, [False] * len(normal[110:]) + [True] * len(test)
-exact = GLASS().fit(normal[:110])
+exact = GraphGlass().fit(normal[:110])
 print(f"AUROC of the graphs themselves: {roc_auc_score(truth, exact.decision_function(queries)):.3f}")
 print(f"AUROC of one summary:           {roc_auc_score(truth, received[0].scores(queries)):.3f}")
 print(f"AUROC of the merged summary:    {roc_auc_score(truth, both.scores(queries)):.3f}")

@@ -6,7 +6,7 @@ Run it with ``python examples/transactions.py``. It needs pandas, makes its own 
 import numpy as np
 import pandas as pd
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 
 generator = np.random.default_rng(0)
 HOUSEHOLD = {"landlord": 900, "grocer": 80, "utility": 60, "pharmacy": 25, "cinema": 15}
@@ -52,7 +52,7 @@ recent = pd.DataFrame(
 )
 
 settings = {"graph_column": "customer", "source_column": "payer", "target_column": "payee", "directed": True}
-detector = GLASS().fit(read_graphs(usual, **settings))
+detector = GraphGlass().fit(read_graphs(usual, **settings))
 customers = read_graphs(recent, **settings)
 
 scores, p_values = detector.decision_function(customers), detector.p_values(customers)

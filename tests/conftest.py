@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from graphglass import GLASS, load_dataset, read_graphs
+from graphglass import GraphGlass, load_dataset, read_graphs
 from graphglass.graphs.canonical import canonical_graph_set
 
 
@@ -40,11 +40,11 @@ def queries(mutag):
 
 @pytest.fixture(scope="session", params=["default", "paper"])
 def fitted(request, normals):
-    """A detector of each preset, the paper's trained for two epochs; tests must not change it."""
+    """A detector of each method, the paper's trained for two epochs; tests must not change it."""
     return (
-        GLASS().fit(normals)
+        GraphGlass().fit(normals)
         if request.param == "default"
-        else GLASS("paper", encoder="numeric", epochs=2, random_state=3).fit(normals)
+        else GraphGlass(encoder="numeric", epochs=2, random_state=3).fit(normals)
     )
 
 

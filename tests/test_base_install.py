@@ -19,14 +19,14 @@ class Blocked:
             raise ImportError(name + " is blocked")
 
 sys.meta_path.insert(0, Blocked())
-from graphglass import GLASS, load_dataset
+from graphglass import GraphGlass, ReferenceDetector, load_dataset
 from graphglass.report.page import report_page
 
 molecules = load_dataset("MUTAG")
-detector = GLASS().fit(molecules[:60])
+detector = GraphGlass().fit(molecules[:60])
 assert detector.explain(molecules[60]).reasons is not None
 detector.save(sys.argv[1])
-loaded = GLASS.load(sys.argv[1])
+loaded = ReferenceDetector.load(sys.argv[1])
 assert (loaded.decision_function(molecules[60:70]) == detector.decision_function(molecules[60:70])).all()
 assert "normal references" in report_page(loaded, molecules[60:66])
 if len(sys.argv) > 2:

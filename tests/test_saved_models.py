@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphglass import GLASS, load_dataset
+from graphglass import ReferenceDetector, load_dataset
 from graphglass.detector.model_files import KIND
 from graphglass.errors import ArtifactError
 from graphglass.files.manifest import format_version
@@ -17,7 +17,7 @@ VERSION = format_version(KIND)
 
 
 def test_a_stored_model_of_this_format_is_read_and_scores_as_when_it_was_stored():
-    detector = GLASS.load(MODELS / f"version-{VERSION}")
+    detector = ReferenceDetector.load(MODELS / f"version-{VERSION}")
     assert (len(detector.references_), len(detector.anomalies_)) == (12, 2)
     stored = json.loads((MODELS / f"version-{VERSION}-scores.json").read_text())
     queries = load_dataset("MUTAG").without_labels()[30:36]
@@ -33,10 +33,10 @@ def test_another_format_is_refused_with_what_to_do(number, tmp_path):
     with pytest.raises(
         ArtifactError, match=rf"format version {number}; .* reads version {VERSION}.*fit and save again"
     ):
-        GLASS.load(model)
+        ReferenceDetector.load(model)
 
 
 def test_a_model_of_the_first_format_is_refused():
     """Its channels have other columns than those of the same name today."""
     with pytest.raises(ArtifactError, match="format version 1"):
-        GLASS.load(MODELS / "version-1")
+        ReferenceDetector.load(MODELS / "version-1")

@@ -79,9 +79,8 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
 
 def legibility(rows: np.ndarray, prompts) -> tuple[dict[int, float], float]:
     """Spearman per prefix length, and R^2: how much of the prompts' numbers the rows, (prompts, dimension), kept."""
-    from scipy.stats import spearmanr
-
     from graphglass.glass.prompt.fields import scaled
+    from scipy.stats import spearmanr
 
     fields = scaled(prompts.fields)
     spread = fields.std(axis=0)

@@ -34,7 +34,7 @@ import numpy as np
 
 import fuzz_samples as samples
 from glassbench.table_model import insert
-from graphglass import GLASS, read_graphs
+from graphglass import ReferenceDetector, read_graphs
 from graphglass.errors import GlassError
 from graphglass.graphs.read import read_report
 from graphglass.privacy.private_summary import PrivateSummary
@@ -85,7 +85,7 @@ class Worker:
         self.queries["paper-model"] = self.queries["model"]
         self._client: Any = None
         for name in MODELS:  # libraries load now, not during the first input
-            GLASS.load(folder / name).decision_function(self.queries[name])
+            ReferenceDetector.load(folder / name).decision_function(self.queries[name])
 
     def run(self, kind: str, number: int, seed: int) -> str:
         """Read one input; returns ``accepted``, raises what the reader raised."""
@@ -104,7 +104,7 @@ class Worker:
     def model(self, rng: random.Random, part: str, name: str) -> str:
         path = samples.copy_sample(self.folder / name, self.scratch / "model")
         samples.damage_model(rng, path, part)
-        detector, queries = GLASS.load(path), self.queries[name]
+        detector, queries = ReferenceDetector.load(path), self.queries[name]
         detector.decision_function(queries)
         detector.explain(queries[0])
         return "accepted"

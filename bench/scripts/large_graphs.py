@@ -3,7 +3,7 @@
     python bench/scripts/large_graphs.py                  # writes the record and the table of docs/security.md
     python bench/scripts/large_graphs.py --table          # only the table, from the record
 
-The detector is `GLASS()` on sixty small random trees. Every graph is scored in a process of its own; the kernels were
+The detector is `GraphGlass()` on sixty small random trees. Every graph is scored in its own process; the kernels were
 compiled before. Memory is the peak of the process, with the interpreter, the libraries and the graph.
 """
 
@@ -23,7 +23,7 @@ os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", NUMBA_NUM_THREADS="1
 import numpy as np
 
 from glassbench.table_model import insert
-from graphglass import GLASS, profile
+from graphglass import GraphGlass, profile
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 
@@ -68,7 +68,7 @@ def small_trees(count: int = 60) -> GraphSet:
 
 def measure(shape: str, edges: int = EDGES) -> dict[str, Any]:
     """Score one large graph in this process."""
-    detector, graph = GLASS().fit(small_trees()), large_graph(shape, edges)
+    detector, graph = GraphGlass().fit(small_trees()), large_graph(shape, edges)
     detector.decision_function(large_graph(shape, 20_000))  # kernels of large graphs load now
     start = time.process_time()
     score = float(detector.decision_function(graph)[0])

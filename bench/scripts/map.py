@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from glassbench.table_model import filled
-from graphglass import GLASS, load_dataset
+from graphglass import GraphGlass, load_dataset
 from graphglass.channels.profiled_graphs import measure_graphs
 
 DATASETS = ("MUTAG", "PROTEINS", "ENZYMES", "BZR", "AIDS", "IMDB-BINARY")
@@ -32,7 +32,7 @@ def measure(name, data_root):
     normal = rng.permutation(np.flatnonzero(graphs.labels == classes[counts.argmax()]))
     other = rng.permutation(np.flatnonzero(graphs.labels != classes[counts.argmax()]))[:MOST]
     graphs, half = graphs.without_labels(), min(len(normal) // 2, MOST)
-    detector = GLASS().fit(graphs[normal[:half]])
+    detector = GraphGlass().fit(graphs[normal[:half]])
     queries = graphs[np.concatenate([normal[half : 2 * half], other])]
     references, places = detector.map_positions(queries)
     fused = detector.scorer_.fused_distances(measure_graphs(queries), np.arange(half))

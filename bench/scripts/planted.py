@@ -21,7 +21,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from glassbench.metrics import evaluate
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 
 SHAPES: dict[str, Callable[[int, int], nx.Graph]] = {
     "tree": lambda n, seed: nx.random_labeled_tree(n, seed=seed),
@@ -204,7 +204,7 @@ def measure() -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, list[float]]] = {}
     for shape, count, (attributes, labels) in itertools.product(SHAPES, REFERENCES, FEATURES):
         rng = np.random.default_rng(7)
-        detector = GLASS().fit(read_graphs([normal(shape, attributes, labels, rng) for _ in range(count)]))
+        detector = GraphGlass().fit(read_graphs([normal(shape, attributes, labels, rng) for _ in range(count)]))
         tested = [normal(shape, attributes, labels, rng) for _ in range(TESTED)]
         for kind, (needs, change) in KINDS.items():
             if (needs == "attributes" and not attributes) or (needs == "labels" and not labels):
@@ -225,7 +225,7 @@ def measure() -> dict[str, dict[str, float]]:
 def measure_flows(count: int, seed: int) -> dict[str, float]:
     """AUROC by kind of change of a directed graph with edge attributes."""
     rng = np.random.default_rng(seed)
-    detector = GLASS().fit(read_graphs([flow(rng) for _ in range(count)]))
+    detector = GraphGlass().fit(read_graphs([flow(rng) for _ in range(count)]))
     tested = [flow(rng) for _ in range(TESTED)]
     found = {}
     for kind, change in FLOW_KINDS.items():

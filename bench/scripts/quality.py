@@ -30,7 +30,7 @@ from glassbench.suite import DIRECTIONS, class_split, task_classes
 from glassbench.table_entries import SHORT
 from glassbench.table_model import filled, markdown
 from glassbench.tables import tables
-from graphglass import GLASS
+from graphglass import GraphGlass
 from graphglass.channels.fusion import SHARPNESS
 from graphglass.graphs import GraphSet, canonical_graph_set
 
@@ -57,7 +57,7 @@ def tasks(datasets: Datasets, names: list[str], seeds: range) -> None:
 
     def measure(cell: Row) -> Row:
         graphs, parts = _task(datasets, cell)
-        detector = GLASS().fit(blind(graphs, parts.references))
+        detector = GraphGlass().fit(blind(graphs, parts.references))
         scorer, queries = detector.scorer_, blind(graphs, parts.test)
         found = scorer.fusion.calibrated(scorer._distances(detector._queries(queries)))
         weights = scorer.fusion.weights
@@ -94,7 +94,7 @@ def few(datasets: Datasets, names: list[str], seeds: range) -> None:
         sizes = [n for n in SIZES if n <= len(parts.references)]
         found = {}
         for n in sizes:
-            scores = GLASS().fit(blind(graphs, parts.references[:n])).decision_function(queries)
+            scores = GraphGlass().fit(blind(graphs, parts.references[:n])).decision_function(queries)
             found[str(n)] = round(evaluate(scores, parts.anomalous)["auroc"], 3)
         return {"references": found}
 
@@ -107,7 +107,7 @@ def zero_shot(datasets: Datasets, names: list[str], seeds: range) -> None:
 
     def measure(cell: Row) -> Row:
         sources = next(pool for pool, targets in DOMAINS.items() if cell["dataset"] in targets)
-        detector = GLASS().fit({name: _sample(datasets.get(name), 400, cell["seed"]) for name in sources})
+        detector = GraphGlass().fit({name: _sample(datasets.get(name), 400, cell["seed"]) for name in sources})
         graphs = datasets.get(cell["dataset"])
         rows = np.random.default_rng(cell["seed"]).permutation(len(graphs))[:200]
         target = blind(graphs, rows).structure_only()
@@ -136,7 +136,7 @@ def edges(datasets: Datasets, names: list[str], seeds: range) -> None:
         found = {}
         for name, dropped in EDGE_FORMS.items():
             form = replace(graphs, **dropped)
-            scores = GLASS().fit(blind(form, references)).decision_function(blind(form, test))
+            scores = GraphGlass().fit(blind(form, references)).decision_function(blind(form, test))
             found[name] = round(evaluate(scores, odd[test])["auroc"], 3)
         forms = np.unique([_form(graph) for graph in graphs], return_inverse=True)[1]
         copies = np.isin(forms[test], forms[references])

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.channels.calibration import conformal_p_values
 from graphglass.channels.fusion import SHARPNESS, fit_fusion
 from graphglass.channels.nearest_references import smallest_mean
@@ -130,7 +130,7 @@ class Place:
         path = self.folder / "model"
         if not path.exists():
             chosen = np.sort(np.random.default_rng(0).choice(len(self.base), MODEL_REFERENCES, replace=False))
-            GLASS().fit(self.base[chosen]).save(path)
+            GraphGlass().fit(self.base[chosen]).save(path)
         return path
 
     def parts(self, first, last, size=PART):
@@ -180,7 +180,7 @@ def measure_stages(place, records):
     if "stages" in records:
         return
     path = place.parts(0, 1)[0]
-    detector = GLASS.load(place.model)
+    detector = ReferenceDetector.load(place.model)
     detector.decision_function(read_graphs(path, cache=False)[:10])
     spent = {}
 
@@ -268,7 +268,7 @@ def build_large(normals, queries, anomalous, path):
     with Watch() as watch:
         profiling, references = timed(lambda: measure_graphs(normals))
         print(f"{len(normals)} references profiled in {profiling:.1f} s", flush=True)
-        building, detector = timed(lambda: GLASS().fit(references))
+        building, detector = timed(lambda: GraphGlass().fit(references))
     print(f"built in {building:.1f} s, {watch.held:.0f} of {watch.largest:.0f} MB in no file", flush=True)
     saving, _ = timed(lambda: detector.save(path))
     detector.decision_function(queries[:5])
@@ -288,7 +288,7 @@ def build_large(normals, queries, anomalous, path):
 def in_service(path, queries):
     """What a process that loads the model and scores needs: memory at its highest and afterwards, and seconds."""
     with Watch() as watch:
-        loading, detector = timed(lambda: GLASS.load(path))
+        loading, detector = timed(lambda: ReferenceDetector.load(path))
         detector.decision_function(queries)
         used = psutil.Process().memory_info()
     return {

@@ -67,9 +67,9 @@ def molecules(count: int, seed: int) -> list[str]:
 
 
 def fit(path: Path) -> None:
-    from graphglass import GLASS, read_graphs
+    from graphglass import GraphGlass, read_graphs
 
-    GLASS().fit(read_graphs(molecules(200, 0), format="smi")).save(path)
+    GraphGlass().fit(read_graphs(molecules(200, 0), format="smi")).save(path)
 
 
 def be_server(kind: str, model: str, port: str) -> None:

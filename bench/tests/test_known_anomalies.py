@@ -61,12 +61,12 @@ def test_known_anomalies_are_nested_and_never_tested(data: Any, monkeypatch: pyt
 
 
 def test_adding_anomalies_equals_fitting_with_them(data: Any) -> None:
-    from graphglass import GLASS
+    from graphglass import GraphGlass
 
     graphs = data.get("MUTAG").without_labels()
     normals, odd, queries = graphs[10:30], graphs[:5], graphs[30:]
-    grown = GLASS().fit(normals).add_anomalies(odd[:2]).add_anomalies(odd[2:])
-    at_once = GLASS().fit(normals, anomalies=odd)
+    grown = GraphGlass().fit(normals).add_anomalies(odd[:2]).add_anomalies(odd[2:])
+    at_once = GraphGlass().fit(normals, anomalies=odd)
     np.testing.assert_array_equal(grown.decision_function(queries), at_once.decision_function(queries))
 
 

@@ -14,6 +14,7 @@ from glassbench.jobs import Plan
 from glassbench.methods import KERNELS, TRAINING_FREE, factory
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
+from graphglass import GraphGlass
 from graphglass.graphs import GraphSet
 from graphglass.graphs.tu_catalogue import load_dataset
 
@@ -73,10 +74,9 @@ def test_order_of_the_queries_changes_nothing(molecules: GraphSet) -> None:
 
 def test_glass_never_sees_a_label(molecules: GraphSet, monkeypatch: pytest.MonkeyPatch) -> None:
     """What reaches the detector in a real cell carries no class, and its scores ignore planted ones."""
-    from graphglass.detector import GLASS
 
     def quick(seed: int) -> Any:
-        return GLASS()
+        return GraphGlass()
 
     kept: list[Any] = []
     fit_and_score = single.fit_and_score

@@ -16,14 +16,14 @@ from glassbench.runner import run_jobs
 from glassbench.single import scoring_jobs, selection_jobs, single_jobs
 from glassbench.source_models import SourceEncoders
 from glassbench.tables import tables
-from graphglass.detector import GLASS
+from graphglass import GLASS, GraphGlass
 from graphglass.errors import BenchError
 from graphglass.glass.training.trainer import _Run
 
 
 @pytest.fixture
 def epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A short paper preset; counts the epochs that are trained."""
+    """A short GLASS; counts the epochs that are trained."""
     done: list[int] = []
     original = _Run.epoch
 
@@ -32,7 +32,7 @@ def epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         original(self)
 
     def small(seed: int) -> GLASS:
-        return GLASS("paper", encoder="numeric", epochs=20, slices=(16, 32), random_state=seed)
+        return GraphGlass(encoder="numeric", epochs=20, slices=(16, 32), random_state=seed)
 
     monkeypatch.setattr(_Run, "epoch", counted)
     monkeypatch.setattr(single, "factory", lambda name: small)
@@ -84,8 +84,8 @@ def test_methods_without_epochs_are_refused(data: Any, tmp_path: Path, method: s
         selection_jobs(Plan(data, ["MUTAG"], [method], encoders=SourceEncoders(tmp_path)))
 
 
-def test_the_untrained_preset_keeps_the_initial_weights() -> None:
-    """Its scores are those of the paper preset before the first epoch, and its fingerprint is of no training."""
+def test_untrained_glass_keeps_the_initial_weights() -> None:
+    """Its scores are those of GLASS before the first epoch, and its fingerprint is of no training."""
     cell = {"dataset": "MUTAG", "seed": 3}
     untrained = single.built("glass-untrained", cell)
     assert untrained.domain == "mol"

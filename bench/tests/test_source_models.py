@@ -12,15 +12,13 @@ import pytest
 from glassbench import transfer
 from glassbench.source_models import SourceEncoders, identity
 from glassbench.transfer import SourceModel
-from graphglass.detector import GLASS
+from graphglass import GLASS, GraphGlass
 from graphglass.errors import BenchError
 from graphglass.glass.training import trainer
 
 
 def small(seed: int = 0, **options: Any) -> GLASS:
-    return GLASS(
-        **{"preset": "paper", "encoder": "numeric", "epochs": 2, "slices": (16, 32), "random_state": seed} | options
-    )
+    return GraphGlass(**{"encoder": "numeric", "epochs": 2, "slices": (16, 32), "random_state": seed} | options)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from glassbench.runner import run_jobs
 from glassbench.single import scoring_jobs
 from glassbench.tables import tables
 from glassbench.transfer import PAIRS, POOLS, STRUCTURE, SourceModel, few_shot_jobs, target, transfer_jobs
+from graphglass import GraphGlass
 from graphglass.errors import BenchError
 from graphglass.glass import embedder
 
@@ -79,9 +80,8 @@ def test_few_shot_is_nested(data: Any, tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """One training on two labelled sources; zero-shot, matched and few-shot scores of an unlabelled target."""
-    from graphglass.detector import GLASS
 
-    monkeypatch.setattr(transfer, "factory", lambda name: lambda seed: GLASS())
+    monkeypatch.setattr(transfer, "factory", lambda name: lambda seed: GraphGlass())
     target = data.get("IMDB-BINARY").without_labels()
     model = SourceModel("graphglass", 0, "mol", {n: data.get(n)[:8].without_labels() for n in ("MUTAG", "AIDS")})
     assert model.takes_references
@@ -96,9 +96,8 @@ def test_glass_moves_between_references(data: Any, monkeypatch: pytest.MonkeyPat
     assert not np.allclose(extended, further)
 
 
-def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data: Any, tmp_path: Path) -> None:
+def test_glass_is_measured_with_features_and_by_structure_alone(data: Any, tmp_path: Path) -> None:
     """One training; labels of the target count in one half of the variants; prompts name source and target."""
-    from graphglass.detector import GLASS
 
     seen: list[tuple[str, str | None]] = []
     original = embedder.text_anchors
@@ -108,7 +107,7 @@ def test_the_paper_preset_is_measured_with_features_and_by_structure_alone(data:
         return original(encoder, structure, context, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfer, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1))
+        patch.setattr(transfer, "factory", lambda name: lambda seed: GraphGlass(encoder="numeric", epochs=1))
         patch.setattr(embedder, "text_anchors", recorded)
         (job,) = transfer_jobs(Plan(data, ["PROTEINS"], ["glass"], **ONE), sources=["mol"])
         results = Results.create(tmp_path / "transfer", Purpose("transfer", "minority"))
@@ -139,10 +138,9 @@ def test_scoring_needs_scoring_rules(data: Any) -> None:
 
 
 def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphglass.detector import GLASS
 
     monkeypatch.setattr(
-        single, "factory", lambda name: lambda seed: GLASS("paper", encoder="numeric", epochs=1, random_state=seed)
+        single, "factory", lambda name: lambda seed: GraphGlass(encoder="numeric", epochs=1, random_state=seed)
     )
     (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass"], **ONE))
     (outcome,) = job.run(job.cells)

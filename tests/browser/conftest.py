@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.serve.app import create_app
 from graphglass.serve.middleware import LOOPBACK_NAMES
 from graphglass.serve.service import Service
@@ -22,7 +22,7 @@ C1CCCCC1 C1CCCCC1O CCOC(=O)C CCC(=O)O OCCO NCC(=O)O c1ccc2ccccc2c1 CCCCCC c1cccc
 def molecules(tmp_path_factory):
     """A saved model of small molecules."""
     path = tmp_path_factory.mktemp("molecules") / "model"
-    GLASS().fit(read_graphs(NORMALS.split(), format="smi")).save(path)
+    GraphGlass().fit(read_graphs(NORMALS.split(), format="smi")).save(path)
     return path
 
 
@@ -41,7 +41,7 @@ def inspector(molecules, tmp_path, serving):
 @pytest.fixture
 def any_domain(molecules, tmp_path, serving):
     """A page that ranks by structure alone, so that graphs of every format fit."""
-    GLASS.load(molecules).for_any_domain().save(tmp_path / "model")
+    ReferenceDetector.load(molecules).for_any_domain().save(tmp_path / "model")
     with serving(application(tmp_path / "model")) as address:
         yield f"{address}/"
 

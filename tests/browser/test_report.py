@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphglass import GLASS, read_graphs
+from graphglass import ReferenceDetector, read_graphs
 from graphglass.report.page import write_report
 
 QUERIES = [
@@ -19,7 +19,7 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def report(molecules, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(GLASS.load(molecules), read_graphs(QUERIES, format="smi"), path)
+    write_report(ReferenceDetector.load(molecules), read_graphs(QUERIES, format="smi"), path)
     return path.as_uri()
 
 

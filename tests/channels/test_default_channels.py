@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphglass import GLASS
+from graphglass import GraphGlass
 from graphglass.channels.default_channels import FAMILY_WEIGHTS, default_channels, default_weights
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.graphs.canonical import canonical_graph_set
@@ -167,7 +167,7 @@ def test_weights_sum_to_one_over_channels_with_data():
 
 
 def test_dense_graphs_score_high_among_sparse_references(references):
-    detector = GLASS().fit(references.graphs)
+    detector = GraphGlass().fit(references.graphs)
     normal = detector.decision_function(random_graphs(20, 9))
     dense = detector.decision_function(random_graphs(20, 9, density=0.9))
     assert np.median(dense) > np.quantile(normal, 0.9)

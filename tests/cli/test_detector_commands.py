@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, write_json_lines
+from graphglass import GLASS, ReferenceDetector, write_json_lines
 from graphglass.cli.app import app
 from graphglass.cli.reading_options import Reading
 from graphglass.cli.references import add
@@ -58,7 +58,7 @@ def test_score_prints_a_ranking(place, queries):
 def test_score_writes_rows_in_input_order(place, queries, suffix):
     output = place / f"scores.{suffix}"
     assert glass("score", place / "model", place / "queries.jsonl", "-o", output).exit_code == 0
-    expected = GLASS.load(place / "model").decision_function(queries)
+    expected = ReferenceDetector.load(place / "model").decision_function(queries)
     if suffix == "parquet":
         rows = pq.read_table(output).to_pylist()
     elif suffix == "jsonl":
@@ -170,7 +170,7 @@ def test_names_are_printed_as_they_are(place, normals, queries, tmp_path):
     # Markup would lose [nH], stop at [/y] and draw :o: as a circle.
     model, odd = tmp_path / "model", ("c1cc[nH]c1", "[/y]", "c:o:c", "[bold]x")
     renamed = replace(normals[:4], ids=tuple(f"normal {name}" for name in odd))
-    GLASS.load(place / "model").with_references(renamed).save(model)
+    ReferenceDetector.load(place / "model").with_references(renamed).save(model)
     names = np.array([f"[N{i}]" for i in range(queries[:4].node_count)])
     write_json_lines(replace(queries[:4], ids=odd, node_names=names), tmp_path / "queries.jsonl")
     ranking = glass("score", model, tmp_path / "queries.jsonl")
@@ -205,7 +205,7 @@ def test_two_changes_at_once_are_both_kept(place, queries, tmp_path, monkeypatch
     shutil.copytree(place / "model", model)
     for i in (0, 1):
         write_json_lines(queries[i], tmp_path / f"{i}.jsonl")
-    load, both, threads = GLASS.load, threading.Barrier(2, timeout=0.5), []
+    load, both, threads = ReferenceDetector.load, threading.Barrier(2, timeout=0.5), []
 
     def load_together(path):
         loaded = load(path)
@@ -237,8 +237,8 @@ def test_known_anomalies(place, queries, tmp_path):
     write_json_lines(queries[:1], tmp_path / "one.jsonl")
     added = glass("references", model, "add", tmp_path / "one.jsonl", "--anomalous")
     assert "now has 40 references and 2 known anomalies." in added.output
-    expected = GLASS.load(model).decision_function(queries[2:])
-    assert not np.allclose(expected, GLASS.load(place / "model").decision_function(queries[2:]))
+    expected = ReferenceDetector.load(model).decision_function(queries[2:])
+    assert not np.allclose(expected, ReferenceDetector.load(place / "model").decision_function(queries[2:]))
     fails("No known anomaly has the id 'nobody'", "references", model, "remove", "--anomalous", "nobody")
 
 
@@ -251,10 +251,10 @@ def test_strict_refuses_a_known_anomaly_that_is_a_reference(place, normals, quer
         assert "and 1 known anomaly" in glass(*command).output
 
 
-def test_fit_refuses_what_the_preset_lacks(place, tmp_path):
+def test_fit_refuses_what_the_method_lacks(place, tmp_path):
     fails("--resume continues", "fit", place / "normals.jsonl", "-o", tmp_path / "m", "--resume")
-    paper = ("--preset", "paper", "--anomalies", place / "queries.jsonl")
-    fails("--anomalies needs the default preset", "fit", place / "normals.jsonl", "-o", tmp_path / "m", *paper)
+    paper = ("--method", "glass", "--anomalies", place / "queries.jsonl")
+    fails("--anomalies needs GraphGlass", "fit", place / "normals.jsonl", "-o", tmp_path / "m", *paper)
 
 
 def test_a_full_device_is_one_line(place):

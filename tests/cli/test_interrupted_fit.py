@@ -20,7 +20,7 @@ def fingerprint(model):
 
 def test_resume_continues_to_the_same_bits(tmp_path, normals):
     write_json_lines(normals[:12], tmp_path / "normals.jsonl")
-    settings = "--preset paper --encoder numeric --epochs 300 -o".split()
+    settings = "--method glass --encoder numeric --epochs 300 -o".split()
     command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), *settings]
     # The first run is cut as soon as its first checkpoint is on disk.
     # A shell's background jobs ignore Ctrl-C, and children inherit that; the tests may run in one.
@@ -58,7 +58,7 @@ def test_ctrl_c_promises_a_checkpoint_only_if_there_is_one(normals, tmp_path, mo
 
     monkeypatch.setattr(GLASS, "fit", interrupted)
     for training in (False, True):
-        result = glass("-o", tmp_path / "m", "--preset", "paper")
+        result = glass("-o", tmp_path / "m", "--method", "glass")
         assert result.exit_code == 130
         assert result.stderr.startswith("glass: interrupted")
         assert ("--resume" in result.stderr) == training

@@ -10,10 +10,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
-from graphglass import GLASS, read_graphs
+from graphglass import ReferenceDetector, read_graphs
 from graphglass.cli.app import app
-from graphglass.cli.labels import anomalous, aurocs
-from graphglass.detector.known_queries import LeftOut, left_out_scores
+from graphglass.cli.labels import anomalous
 from graphglass.detector.reference_sets import equal_places
 
 CHAINS = [("C" * size + end, "chain", f"n{size}{end}") for size in range(2, 9) for end in ("O", "N", "")]
@@ -36,39 +35,47 @@ def place(tmp_path_factory):
 
 
 def test_fit_takes_the_normal_class_alone(place):
-    references = GLASS.load(place / "model").references_.graphs
+    references = ReferenceDetector.load(place / "model").references_.graphs
     assert len(references) == len(CHAINS)
     assert references.labels is None
 
 
-def test_score_carries_columns_and_prints_the_auroc_of_left_out_references(place):
+def test_score_carries_columns_and_marks_references(place):
     output = place / "ranked.csv"
     arguments = ("--label-column", "kind", "--normal", "chain", "--keep", "compound,SMILES", "-o", output, "-q")
     result = glass("score", place / "model", place / "all.csv", *arguments)
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert [row["compound"] for row in rows] == [name for *_, name in (*CHAINS, *RINGS)]
     assert rows[0]["smiles"] == "CCO"
-    assert f"Queries that equal a reference: {len(CHAINS)} of {len(rows)}." in result.output
-    detector, graphs = GLASS.load(place / "model"), read_graphs(place / "all.csv")
-    left_out = left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs))
-    scores = left_out.scores
-    assert left_out.own.sum() == len(CHAINS)
-    assert left_out.fair.all()
-    assert np.array_equal(scores[: len(CHAINS)], detector.decision_scores_)
-    truth = [False] * len(CHAINS) + [True] * len(RINGS)
-    assert f"AUROC {roc_auc_score(truth, scores):.4f} (21 normal graphs, 5 anomalies)" in result.output
+    assert [row["reference"] for row in rows] == ["true"] * len(CHAINS) + ["false"] * len(RINGS)
+    detector = ReferenceDetector.load(place / "model")
+    assert np.allclose([float(row["score"]) for row in rows[: len(CHAINS)]], detector.decision_scores_)
+    assert f"{len(CHAINS)} of {len(rows)} graphs equal a reference" in result.output
+    assert "hold some normal graphs out" in result.output
+    assert "AUROC needs new graphs of both classes; all are anomalous." in result.output
 
 
-def test_references_are_recognised_in_a_file_of_another_order(place):
+def test_the_order_of_rows_changes_nothing(place):
     head, *rows = (place / "all.csv").read_text().splitlines()
     (place / "shuffled.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
-    labels = ("--label-column", "kind", "--normal", "chain", "-q")
-    whole, shuffled = (glass("score", place / "model", place / name, *labels) for name in ("all.csv", "shuffled.csv"))
-    assert f"Queries that equal a reference: {len(CHAINS)} of {len(rows)}." in shuffled.output
-    assert shuffled.output.splitlines()[-1] == whole.output.splitlines()[-1]
-    assert shuffled.output.splitlines()[-1].startswith("AUROC")
-    both = glass("compare", place / "model", place / "model", place / "shuffled.csv", *labels).output
-    assert whole.output.splitlines()[-1].split()[1] in both
+    found = []
+    for name in ("all.csv", "shuffled.csv"):
+        glass("score", place / "model", place / name, "--keep", "compound", "-o", place / f"{name}.jsonl", "-q")
+        lines = map(json.loads, (place / f"{name}.jsonl").read_text().splitlines())
+        found.append({line["compound"]: (line["score"], line["p_value"], line["reference"]) for line in lines})
+    assert found[0] == found[1]
+
+
+def test_a_graph_labelled_anomalous_is_never_taken_for_a_reference(place):
+    """Stereoisomers of both classes are one graph."""
+    (place / "twin.csv").write_text("smiles,kind\nCCO,ring\nCCO,chain\n" + f"{RINGS[0][0]},ring\nCCCCCCS,chain\n")
+    arguments = ("--label-column", "kind", "--normal", "chain", "-o", place / "twin.jsonl", "-q")
+    told = glass("score", place / "model", place / "twin.csv", *arguments).output
+    rows = [json.loads(line) for line in (place / "twin.jsonl").read_text().splitlines()]
+    assert [row["reference"] for row in rows] == [False, True, False, False]
+    new = ReferenceDetector.load(place / "model").decision_function(read_graphs(place / "twin.csv"))
+    assert rows[0]["score"] == new[0] != rows[1]["score"]
+    assert f"AUROC {roc_auc_score([1, 1, 0], new[[0, 2, 3]]):.4f} (1 normal graph, 2 anomalies)." in told
 
 
 def test_of_equal_references_the_one_with_the_same_id_is_meant():
@@ -80,50 +87,17 @@ def test_of_equal_references_the_one_with_the_same_id_is_meant():
     assert equal_places(read_graphs(["CCF"], format="smi"), references).tolist() == [-1]
 
 
-def test_a_reference_stands_for_one_query_at_most():
-    references = read_graphs(["CCO", "CCN", "CCO"], format="smi")
-    queries = replace(
-        read_graphs(["OCC", "CCO", "NCC", "CCO", "CCN"], format="smi"), ids=("a", "b", "c", "d", "line-2")
-    )
-    assert equal_places(queries, references, once=True).tolist() == [-1, 0, -1, 2, 1]
-    assert equal_places(queries[[0, 2]], references, once=True).tolist() == [0, 1]
-
-
-def test_twins_of_one_reference_do_not_take_its_leave_one_out_score(tmp_path):
-    odd = "FC(F)(F)C(F)(F)C(F)(F)F"
-    (tmp_path / "normal.smi").write_text("\n".join([*(smiles for smiles, *_ in CHAINS), odd]))
-    (tmp_path / "new.csv").write_text("smiles,kind\nCCCCCCS,chain\nCCCCCCCS,chain\n" + f"{odd},odd\n" * 5)
-    glass("fit", tmp_path / "normal.smi", "-o", tmp_path / "model", "-q")
-    arguments = ("--label-column", "kind", "--normal", "chain", "-q")
-    told = glass("score", tmp_path / "model", tmp_path / "new.csv", *arguments).output
-    assert "Queries that equal a reference: 5 of 7." in told
-    assert "AUROC 0.2000 (2 normal graphs, 5 anomalies) with leave-one-out scores of 1 reference; 0.0000 with" in told
-
-
 def test_known_anomalies_are_left_out_of_the_auroc(place):
     (place / "known.smi").write_text(RINGS[0][0])
     labels = ("--label-column", "kind", "--normal", "chain")
     fitting = ("--anomalies", place / "known.smi", "-o", place / "taught", "-q")
     glass("fit", place / "all.csv", *labels, *fitting)
     told = glass("score", place / "taught", place / "all.csv", *labels, "-q").output
-    assert f"Queries that are known anomalies: 1 of {len(CHAINS) + len(RINGS)}." in told
+    assert f"1 of {len(CHAINS) + len(RINGS)} graphs are known anomalies" in told
     assert "Left out of the AUROC: 1 known anomaly." in told
-    assert f"({len(CHAINS)} normal graphs, {len(RINGS) - 1} anomalies)" in told
     assert (
         "Left out of the AUROC: 1 known anomaly."
         in glass("compare", place / "model", place / "taught", place / "all.csv", *labels, "-q").output
-    )
-    (place / "known.smi").write_text("\n".join(smiles for smiles, *_ in RINGS))
-    glass("fit", place / "all.csv", *labels, *fitting, "--force")
-    told = glass("score", place / "taught", place / "all.csv", *labels, "-q").output
-    assert "AUROC needs both classes; the other graphs are normal." in told
-
-
-def test_no_auroc_of_no_graph(capsys):
-    yes, no = np.ones(2, bool), np.zeros(2, bool)
-    assert aurocs(np.array([True, False]), LeftOut(np.zeros(2), yes, yes, no, no)) == []
-    assert capsys.readouterr().err == (
-        "Left out of the AUROC: 2 references without a leave-one-out score.\nNo graph is left for the AUROC.\n"
     )
 
 
@@ -191,10 +165,10 @@ def test_compare_names_who_moved_and_why(place):
     glass("fit", place / "all.csv", "--label-column", "kind", "--normal", "ring", "-o", place / "rings", "-q")
     arguments = ("compare", place / "model", place / "rings", place / "all.csv", "--label-column", "kind", "--normal")
     found = json.loads(glass(*arguments, "chain", "--json", "-q").output)
-    detectors = [GLASS.load(place / name) for name in ("model", "rings")]
+    detectors = [ReferenceDetector.load(place / name) for name in ("model", "rings")]
     graphs = read_graphs(place / "all.csv")
-    scores = [left_out_scores(item.scorer_, graphs, item.decision_function(graphs)).scores for item in detectors]
-    assert found["auroc"][0] > 0.9 > 0.1 > found["auroc"][1]
+    scores = [item.score_table(graphs).scores for item in detectors]
+    assert "auroc" not in found  # every graph is a reference of one of them
     assert found["spearman"] < 0
     first = found["moved"][0]
     place_of = graphs.ids.index(first["id"])
@@ -218,4 +192,4 @@ def test_compare_explains_what_it_cannot_measure(place):
     assert "NaN" not in found
     told = glass(*arguments, "--label-column", "kind", "--normal", "chain")
     assert "rank correlation (Spearman) undefined." in told.stdout
-    assert "AUROC needs both classes; all graphs are normal." in told.stderr
+    assert "AUROC needs new graphs of both classes; no graph is left." in told.stderr

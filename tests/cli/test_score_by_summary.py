@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, write_json_lines
+from graphglass import GraphGlass, ReferenceDetector, write_json_lines
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError, ServeError
 from graphglass.privacy.private_summary import PrivateSummary
@@ -26,7 +26,7 @@ def place(tmp_path_factory, normals, queries):
     write_json_lines(normals[:20], folder / "public.jsonl")
     write_json_lines(normals[20:], folder / "private.jsonl")
     write_json_lines(queries, folder / "queries.jsonl")
-    trained = ("--preset", "paper", "--encoder", "numeric", "--epochs", 1)
+    trained = ("--method", "glass", "--encoder", "numeric", "--epochs", 1)
     for command in (
         ("fit", folder / "public.jsonl", "-o", folder / "model", *trained),
         ("private", "budget", "create", folder / "l.db", "--dataset", "d", "--epsilon", 12),
@@ -52,7 +52,7 @@ def test_scores_are_the_noisy_density(place, queries, name, prior):
     result = glass("score", place / "model", place / "queries.jsonl", "--summary", place / name, *options, "-o", out)
     assert result.exit_code == 0, (result.output, result.exception)
     summary = PrivateSummary.load(place / name)
-    features = summary.features(GLASS.load(place / "model").channel_embeddings(queries))
+    features = summary.features(ReferenceDetector.load(place / "model").channel_embeddings(queries))
     mean = summary.total / (20 * 2.0**30)
     if prior:
         mean = 32 / 52 * summary.prior + 20 / 52 * mean
@@ -72,7 +72,7 @@ def test_what_is_refused(place, normals):
     assert isinstance(glass(*base, "--source-prior").exception, ArtifactError)  # it carries none
     for more in (("--references", place / "public.jsonl"), ("--zero-shot",), ("--report", place / "r.html")):
         assert isinstance(glass(*base, *more).exception, InputError)
-    GLASS("paper", encoder="numeric", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
+    GraphGlass(encoder="numeric", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
     other = glass("score", place / "other", place / "queries.jsonl", "--summary", place / "plain")
     assert isinstance(other.exception, ArtifactError)
     assert "was released with encoder" in str(other.exception)
@@ -83,7 +83,9 @@ def test_what_is_refused(place, normals):
 
 
 def test_serve_refuses_options_that_would_have_no_effect(place):
-    SummaryDetector.of(PrivateSummary.load(place / "prior"), GLASS.load(place / "model")).save(place / "released")
+    SummaryDetector.of(PrivateSummary.load(place / "prior"), ReferenceDetector.load(place / "model")).save(
+        place / "released"
+    )
     for options, reason in (
         ((place / "plain", "--summary", place / "prior"), "holds a summary already"),
         ((place / "released", "--summary", place / "prior"), "holds a summary already"),

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, profile, write_json_lines, write_parquet
+from graphglass import GLASS, GraphGlass, ReferenceDetector, profile, write_json_lines, write_parquet
 from graphglass.cli.app import app
 from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
 from graphglass.cluster.parts import Outcome, Part, input_files, list_parts, score_part
@@ -35,7 +35,7 @@ def client():
 def place(tmp_path_factory, normals, mutag):
     """A model and six parts, one of them JSON Lines."""
     folder = tmp_path_factory.mktemp("cluster")
-    GLASS().fit(normals).save(folder / "model")
+    GraphGlass().fit(normals).save(folder / "model")
     (folder / "parts").mkdir()
     for i in range(6):
         part = mutag[i * 30 : (i + 1) * 30].without_labels()
@@ -57,7 +57,7 @@ def test_distributed_equals_one_process_row_for_row(client, place, mutag, tmp_pa
     assert [outcome.error for outcome in outcomes] == [None] * 6
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[:180])
-    assert np.allclose(scores, GLASS.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(scores, ReferenceDetector.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
 
 
 def test_a_rerun_skips_finished_parts_and_redoes_changed_ones(client, place, tmp_path):
@@ -101,7 +101,7 @@ def test_a_killed_worker_loses_and_duplicates_nothing(client, place, mutag, tmp_
     assert len(list(tmp_path.glob("*.parquet"))) == 6  # the killed worker may leave a temporary file
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[:180])
-    assert np.allclose(scores, GLASS.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(scores, ReferenceDetector.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
 
 
 def test_a_corrupt_part_is_named_and_the_rest_finishes(client, place, tmp_path):
@@ -169,7 +169,7 @@ def test_strict_jobs_refuse_a_part_with_a_bad_record(client, place, mutag, tmp_p
         assert f"{part}: " in outcome.error
         assert "Reading is strict" in outcome.error
     with pytest.raises(GraphError, match=rf"{part}: .*Reading is strict"):
-        fit_parts(client, GLASS(), [part], strict=True)
+        fit_parts(client, GraphGlass(), [part], strict=True)
 
 
 def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag, rejected, tmp_path):
@@ -178,14 +178,14 @@ def test_fitting_tells_what_was_left_out_and_keeps_equal_ids_apart(client, mutag
         graphs = mutag[i * 10 : (i + 1) * 10].without_labels()
         write_json_lines(replace(graphs, ids=tuple(f"graph-{row}" for row in range(10))), part)
     told = []
-    fitted = fit_parts(client, GLASS(), [*parts, rejected], complain=told.append)
+    fitted = fit_parts(client, GraphGlass(), [*parts, rejected], complain=told.append)
     assert [text.splitlines()[0] for text in told] == [f"{rejected}: read 0 graphs, left out 2"]
     ids = fitted.references_.graphs.ids
     assert ids == tuple(f"{name}.jsonl/graph-{row}" for name in ("one", "two") for row in range(10))
     with pytest.raises(GraphError, match=r"one\.jsonl/graph-0' occurs more than once"):
-        fit_parts(client, GLASS(), [parts[0], parts[0]])
+        fit_parts(client, GraphGlass(), [parts[0], parts[0]])
     with pytest.raises(GraphError, match="No graph could be read from"):
-        fit_parts(client, GLASS(), [rejected], complain=told.append)
+        fit_parts(client, GraphGlass(), [rejected], complain=told.append)
 
 
 def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, tmp_path):
@@ -226,10 +226,11 @@ def test_describe(client, place, mutag, tmp_path):
     assert np.array_equal(nodes, profile(mutag[:180]).aggregates[:, 0])
 
 
-@pytest.mark.parametrize("settings", [{}, {"preset": "paper", "epochs": 1}])
+@pytest.mark.parametrize("settings", [{}, {"encoder": "numeric", "epochs": 1}])
 def test_fitting_on_parts_equals_fitting_on_the_whole(client, place, mutag, queries, settings):
-    together = GLASS(**settings).fit(mutag[:180].without_labels())
-    apart = fit_parts(client, GLASS(**settings), [place / "parts"])
+    method = GLASS if settings else GraphGlass
+    together = method(**settings).fit(mutag[:180].without_labels())
+    apart = fit_parts(client, method(**settings), [place / "parts"])
     if settings:
         assert apart.encoder_fingerprint() == together.encoder_fingerprint()
     assert np.array_equal(apart.decision_function(queries), together.decision_function(queries))
@@ -240,13 +241,15 @@ def test_scores_are_a_lazy_frame(client, place, mutag):
     assert frame.npartitions == 6
     computed = frame.compute()
     assert list(computed.id) == list(mutag.ids[:180])
-    assert np.allclose(computed.score, GLASS.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(
+        computed.score, ReferenceDetector.load(place / "model").decision_function(mutag[:180]), atol=1e-9
+    )
 
 
 def test_a_model_replaced_meanwhile_is_not_used(mutag, normals, tmp_path):
-    GLASS().fit(normals[:20]).save(tmp_path / "model")
+    GraphGlass().fit(normals[:20]).save(tmp_path / "model")
     digest = artifact_digest(tmp_path / "model")
-    GLASS().fit(normals[20:]).save(tmp_path / "model")
+    GraphGlass().fit(normals[20:]).save(tmp_path / "model")
     write_parquet(mutag[:3], tmp_path / "0.parquet")
     part = Part(str(tmp_path / "0.parquet"), str(tmp_path / "scores.parquet"))
     outcome = score_part(part, str(tmp_path / "model"), digest)
@@ -337,19 +340,19 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
 
 
 def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):
-    monkeypatch.setattr("graphglass.detector.large_references.EXACT_UP_TO", 20)
-    model = GLASS("paper", epochs=1).fit(normals[:10])
+    monkeypatch.setattr("graphglass.detector.indexed_scorer.EXACT_UP_TO", 20)
+    model = GraphGlass(epochs=1).fit(normals[:10])
     model.with_references(normals).save(tmp_path / "indexed")
     assert list((tmp_path / "indexed").glob("index-*.faiss"))
     outcomes = score_parts(client, tmp_path / "indexed", [place / "parts"], tmp_path / "out")
     assert not [outcome.error for outcome in outcomes if outcome.error]
     ids, scores = rows(tmp_path / "out")
     assert ids == list(mutag.ids[:180])
-    assert np.allclose(scores, GLASS.load(tmp_path / "indexed").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(scores, ReferenceDetector.load(tmp_path / "indexed").decision_function(mutag[:180]), atol=1e-9)
 
 
 def test_directed_parts_with_amounts_are_scored_as_in_one_process(client, flows, tmp_path):
-    fitted = fit_parts(client, GLASS(), [_part(flows(seed=i), tmp_path / f"n{i}.parquet") for i in range(2)])
+    fitted = fit_parts(client, GraphGlass(), [_part(flows(seed=i), tmp_path / f"n{i}.parquet") for i in range(2)])
     fitted.save(tmp_path / "model")
     queries = flows(seed=5, amount=900.0)
     score_parts(client, tmp_path / "model", [_part(queries, tmp_path / "q.parquet")], tmp_path / "out")

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from graphglass import GLASS, write_parquet
+from graphglass import GraphGlass, ReferenceDetector, write_parquet
 
 PARTS = 8
 # One part at a time, slowly, so that a process can be killed between two parts.
@@ -39,7 +39,7 @@ print(sum(outcome.skipped for outcome in outcomes), sum(outcome.error is None fo
 def place(tmp_path_factory, normals, mutag):
     """A model and eight parts."""
     folder = tmp_path_factory.mktemp("interruption")
-    GLASS().fit(normals).save(folder / "model")
+    GraphGlass().fit(normals).save(folder / "model")
     (folder / "parts").mkdir()
     for i in range(PARTS):
         write_parquet(mutag[i * 20 : (i + 1) * 20].without_labels(), folder / "parts" / f"part-{i}.parquet")
@@ -136,4 +136,6 @@ def test_a_job_resumes_after_a_kill(place, mutag, tmp_path, start, victim):
     assert finished(tmp_path) == len(list(tmp_path.iterdir())) == PARTS
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[: 20 * PARTS])
-    assert np.allclose(scores, GLASS.load(place / "model").decision_function(mutag[: 20 * PARTS]), atol=1e-9)
+    assert np.allclose(
+        scores, ReferenceDetector.load(place / "model").decision_function(mutag[: 20 * PARTS]), atol=1e-9
+    )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from graphglass import GLASS
+from graphglass import GraphGlass, ReferenceDetector
 from graphglass.errors import ArtifactError, GlassError
 from graphglass.files.manifest import MANIFEST, digest
 
@@ -15,8 +15,8 @@ from graphglass.files.manifest import MANIFEST, digest
 @pytest.fixture(scope="module")
 def models(normals, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    GLASS().fit(normals).save(folder / "default")
-    GLASS("paper", encoder="numeric", epochs=0).fit(normals[:10]).save(folder / "paper")
+    GraphGlass().fit(normals).save(folder / "default")
+    GraphGlass(encoder="numeric", epochs=0).fit(normals[:10]).save(folder / "paper")
     return folder
 
 
@@ -83,13 +83,13 @@ def cast(name, kind):
 )
 def test_a_resealed_model_is_refused_when_it_is_loaded(models, tmp_path, role, change):
     with pytest.raises(GlassError):
-        GLASS.load(resealed(models / "default", tmp_path / "m", role, change))
+        ReferenceDetector.load(resealed(models / "default", tmp_path / "m", role, change))
 
 
 def test_an_unchanged_copy_is_accepted(models, tmp_path, queries):
     for preset in ("default", "paper"):
-        same = GLASS.load(resealed(models / preset, tmp_path / preset, "references", lambda arrays: None))
-        expected = GLASS.load(models / preset).decision_function(queries)
+        same = ReferenceDetector.load(resealed(models / preset, tmp_path / preset, "references", lambda arrays: None))
+        expected = ReferenceDetector.load(models / preset).decision_function(queries)
         np.testing.assert_array_equal(same.decision_function(queries), expected)
 
 
@@ -108,7 +108,7 @@ def test_network_sizes_need_weights_of_that_size(models, tmp_path, change):
     tracemalloc.start()
     try:
         with pytest.raises(ArtifactError):
-            GLASS.load(folder)
+            ReferenceDetector.load(folder)
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()
@@ -117,4 +117,4 @@ def test_network_sizes_need_weights_of_that_size(models, tmp_path, change):
 def test_weights_of_another_shape_or_type_are_refused(models, tmp_path):
     for number, change in enumerate((cut("sketch.bias"), cast("sketch.bias", "f8"), lambda arrays: arrays.popitem())):
         with pytest.raises(ArtifactError, match="do not fit the network"):
-            GLASS.load(resealed(models / "paper", tmp_path / str(number), "encoder", change))
+            ReferenceDetector.load(resealed(models / "paper", tmp_path / str(number), "encoder", change))

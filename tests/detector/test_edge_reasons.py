@@ -4,7 +4,7 @@ import networkx
 import numpy as np
 import pytest
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 
 
 def flows(seed, *, change=None, directed=True):
@@ -26,7 +26,7 @@ def directed(request):
 
 @pytest.fixture(scope="module")
 def detector(directed):
-    return GLASS().fit(read_graphs([flows(seed, directed=directed) for seed in range(80)]))
+    return GraphGlass().fit(read_graphs([flows(seed, directed=directed) for seed in range(80)]))
 
 
 def test_the_edge_its_value_and_the_usual_range_are_named_first(detector, directed):

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from graphglass import GLASS
+from graphglass import GraphGlass
 from graphglass.detector import explanation
 from graphglass.errors import ParameterError
 from graphglass.graphs.canonical import canonical_graph_set
@@ -54,7 +54,7 @@ def test_shares_are_percent_of_what_raises_the_score(fitted, queries):
 def test_one_cause_is_one_sentence():
     rings = canonical_graph_set([8] * 12, *_rings(12, 8))
     clique = canonical_graph_set([8], *zip(*[(i, j) for i in range(8) for j in range(i)], strict=True), ids=["clique"])
-    told = GLASS().fit(rings).explain(clique, nodes=False)
+    told = GraphGlass().fit(rings).explain(clique, nodes=False)
     sentences = [text for text in told.reasons if "triangles" in text or "4-cycles" in text or "clustering" in text]
     assert len(sentences) == 1
     assert len(told.reasons) <= 4  # size, degrees, cycles, connectivity
@@ -102,7 +102,7 @@ def test_deleting_the_top_nodes_lowers_the_score_more_than_deleting_random_ones(
 
     rng = np.random.default_rng(0)
     paths = concatenate(chain_with_clique(int(n), 0, f"path {i}") for i, n in enumerate(rng.integers(12, 24, 40)))
-    detector = GLASS().fit(paths)
+    detector = GraphGlass().fit(paths)
     top_drop, random_drop = [], []
     for length in (16, 18, 20):
         planted = chain_with_clique(length, 5, "planted")

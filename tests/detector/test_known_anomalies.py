@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from graphglass import GLASS
-from graphglass.detector.known_anomalies import RIDGE, _distances_to, _kernel, _teach
+from graphglass import GraphGlass, ReferenceDetector
+from graphglass.detector.known_anomalies import RIDGE, _kernel, _teach
 from graphglass.errors import GraphError, InputError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -18,7 +18,7 @@ def sides(mutag):
 
 @pytest.fixture(scope="module")
 def detector(sides):
-    return GLASS().fit(sides[0], anomalies=sides[1])
+    return GraphGlass().fit(sides[0], anomalies=sides[1])
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_set(mutag):
 
 
 def test_known_anomalies_improve_the_ranking(sides, detector, test_set):
-    alone = GLASS().fit(sides[0])
+    alone = GraphGlass().fit(sides[0])
     truth = test_set.labels == -1
     assert roc_auc_score(truth, detector.decision_function(test_set)) > roc_auc_score(
         truth, alone.decision_function(test_set)
@@ -36,13 +36,13 @@ def test_known_anomalies_improve_the_ranking(sides, detector, test_set):
 
 
 def test_a_known_anomaly_ranks_above_its_former_place(sides):
-    alone, known = GLASS().fit(sides[0]), GLASS().fit(sides[0], anomalies=sides[1][:5])
+    alone, known = GraphGlass().fit(sides[0]), GraphGlass().fit(sides[0], anomalies=sides[1][:5])
     assert (known.p_values(sides[1][:5]) <= alone.p_values(sides[1][:5])).all()
 
 
 def test_without_any_left_scores_keep_their_bits(sides, test_set):
-    alone = GLASS().fit(sides[0])
-    changed = GLASS().fit(sides[0], anomalies=sides[1])
+    alone = GraphGlass().fit(sides[0])
+    changed = GraphGlass().fit(sides[0], anomalies=sides[1])
     changed.remove_anomalies(sides[1].ids)
     assert changed.anomalies_ is None
     np.testing.assert_array_equal(changed.decision_function(test_set), alone.decision_function(test_set))
@@ -50,7 +50,7 @@ def test_without_any_left_scores_keep_their_bits(sides, test_set):
 
 
 def test_added_one_by_one_equals_all_at_once(sides, detector, test_set):
-    grown = GLASS().fit(sides[0])
+    grown = GraphGlass().fit(sides[0])
     for place in range(len(sides[1])):
         grown.add_anomalies(sides[1][place])
     np.testing.assert_allclose(grown.decision_function(test_set), detector.decision_function(test_set), atol=1e-9)
@@ -58,7 +58,7 @@ def test_added_one_by_one_equals_all_at_once(sides, detector, test_set):
 
 def test_saved_and_loaded_to_the_same_bits(detector, test_set, tmp_path):
     detector.save(tmp_path / "model")
-    loaded = GLASS.load(tmp_path / "model")
+    loaded = ReferenceDetector.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(test_set), detector.decision_function(test_set))
     assert loaded.anomalies_.graphs.ids == detector.anomalies_.graphs.ids
     np.testing.assert_array_equal(loaded.p_values(test_set), detector.p_values(test_set))
@@ -84,14 +84,15 @@ def test_left_out_values_equal_refitting_without_each_reference(detector):
     scorer = detector.scorer_
     channels, fusion, known = scorer.channels, scorer.fusion, scorer.known
     count, more = len(detector.references_), len(known)
-    normal = {channel.name: channel.references for channel in channels}
-    widths, _, found = _teach(channels, fusion, normal, known.rows, np.arange(count), {})
+    widths, _, found = _teach(scorer, known.rows, np.arange(count))
     gram = np.ones((count + more, count + more))
     for channel in channels:
         kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]
         across = kernel(channel.compare(channel.references, known.rows[channel.name]))
         among = kernel(channel.compare(known.rows[channel.name], known.rows[channel.name]))
-        gram += weight * np.block([[kernel(_distances_to(channel, np.arange(count))), across], [across.T, among]])
+        gram += weight * np.block(
+            [[kernel(channel.compare(channel.references, channel.references)), across], [across.T, among]]
+        )
     side = np.repeat([-1.0, 1.0], [count, more])
     balance = np.repeat([(count + more) / (2 * count), (count + more) / (2 * more)], [count, more])
     for place in (0, 31, 69):
@@ -117,7 +118,7 @@ def _random_graphs(count, seed, edge_share):
 @pytest.mark.parametrize("known", [1, 20])
 def test_p_values_of_new_normals_stay_valid(known):
     """At most a little over the nominal share of held-out normals lies at or below each level."""
-    detector = GLASS().fit(_random_graphs(300, 1, 0.3), anomalies=_random_graphs(known, 2, 0.45))
+    detector = GraphGlass().fit(_random_graphs(300, 1, 0.3), anomalies=_random_graphs(known, 2, 0.45))
     p_values = detector.p_values(_random_graphs(1000, 3, 0.3))
     for level in (0.01, 0.05, 0.1):
         allowed = level + 3 * np.sqrt(level * (1 - level) / 300)  # 300 references decide the level's own accuracy
@@ -127,17 +128,17 @@ def test_p_values_of_new_normals_stay_valid(known):
 def test_a_known_anomaly_that_equals_a_reference_is_skipped_or_refused(sides):
     normals, strange = sides
     both = canonical = strange[:1]
-    detector = GLASS().fit(normals)
+    detector = GraphGlass().fit(normals)
     with pytest.warns(UserWarning, match=f"Skipped 1 known anomalies that equal a reference: '{normals.ids[2]}'"):
         detector.add_anomalies(_with(both, normals[2]))
     assert detector.anomalies_.graphs.ids == canonical.ids
     with pytest.raises(InputError, match="equal a normal reference"):
-        GLASS().fit(normals).add_anomalies(_with(both, normals[2]), strict=True)
+        GraphGlass().fit(normals).add_anomalies(_with(both, normals[2]), strict=True)
     with (
         pytest.warns(UserWarning, match="Skipped"),
         pytest.raises(InputError, match="Every known anomaly equals"),
     ):
-        GLASS().fit(normals).add_anomalies(normals[:2])
+        GraphGlass().fit(normals).add_anomalies(normals[:2])
 
 
 def _with(first, second):
@@ -149,37 +150,37 @@ def _with(first, second):
 def test_bad_calls(sides, detector):
     normals, strange = sides
     with pytest.raises(SchemaError, match="must carry what the references carry"):
-        GLASS().fit(normals, anomalies=strange.structure_only())
+        GraphGlass().fit(normals, anomalies=strange.structure_only())
     with pytest.raises(InputError, match="no graph to score"):
-        GLASS().fit(normals).add_anomalies(strange[:0])
+        GraphGlass().fit(normals).add_anomalies(strange[:0])
     with pytest.raises(GraphError, match="No known anomaly has the id 'nobody'"):
         detector.remove_anomalies(["nobody"])
     with pytest.raises(GraphError, match="No known anomaly"):
-        GLASS().fit(normals).remove_anomalies(["1"])
+        GraphGlass().fit(normals).remove_anomalies(["1"])
     with pytest.raises(GraphError, match=f"Known anomaly id '{strange.ids[0]}' is taken already"):
-        GLASS().fit(normals, anomalies=strange).add_anomalies(strange[0])
+        GraphGlass().fit(normals, anomalies=strange).add_anomalies(strange[0])
     with pytest.raises(InputError, match="is the known anomaly"):
-        GLASS().fit(normals, anomalies=strange).add_references(strange[0])
-    with pytest.raises(InputError, match="default preset"):
-        GLASS("paper", epochs=1).fit(normals[:10], anomalies=strange)
+        GraphGlass().fit(normals, anomalies=strange).add_references(strange[0])
+    with pytest.raises(InputError, match="takes no known anomalies"):
+        GraphGlass(encoder="numeric", epochs=0).fit(normals[:10]).add_anomalies(strange)
 
 
 def test_more_known_anomalies_than_normals_work(sides, test_set):
-    detector = GLASS().fit(sides[0][:5], anomalies=sides[1])
+    detector = GraphGlass().fit(sides[0][:5], anomalies=sides[1])
     assert np.isfinite(detector.decision_function(test_set)).all()
-    assert np.isfinite(GLASS().fit(sides[0][:2], anomalies=sides[1][0]).decision_function(test_set)).all()
+    assert np.isfinite(GraphGlass().fit(sides[0][:2], anomalies=sides[1][0]).decision_function(test_set)).all()
 
 
 def test_a_single_id_is_taken_whole(sides):
     normals, strange = sides
-    detector = GLASS().fit(normals, anomalies=strange[:2]).remove_anomalies(strange.ids[0])
+    detector = GraphGlass().fit(normals, anomalies=strange[:2]).remove_anomalies(strange.ids[0])
     assert detector.anomalies_.graphs.ids == strange.ids[1:2]
     assert normals.ids[0] not in detector.remove_references(normals.ids[0]).references_.graphs.ids
 
 
 def test_changing_references_keeps_the_known_anomalies(sides, test_set):
-    detector = GLASS().fit(sides[0][:60], anomalies=sides[1])
+    detector = GraphGlass().fit(sides[0][:60], anomalies=sides[1])
     detector.add_references(sides[0][60:])
-    whole = GLASS().fit(sides[0], anomalies=sides[1])
+    whole = GraphGlass().fit(sides[0], anomalies=sides[1])
     np.testing.assert_allclose(detector.decision_function(test_set), whole.decision_function(test_set), atol=1e-9)
     assert detector.with_references(sides[0]).anomalies_ is None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.reasons import _carried, field_deviations
 from graphglass.graphs.canonical import canonical_graph_set
@@ -82,7 +82,7 @@ def test_atoms_and_bonds_are_called_by_their_names(tmp_path):
     normals, queries = tmp_path / "n.smi", tmp_path / "q.smi"
     normals.write_text("CCO\nCCCO\nCCN\nCCCC\nCC(C)O\nCCCCO\nCC(C)N\nCCOC\n")
     queries.write_text("CC(Br)N=NC\n")
-    told = GLASS().fit(read_graphs(normals)).explain(read_graphs(queries), nodes=False)
+    told = GraphGlass().fit(read_graphs(normals)).explain(read_graphs(queries), nodes=False)
     names = [field.name for field in told.fields]
     assert "label Br" in names[:3]
     assert "edge N–N (double)" in names[:3]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from graphglass import GLASS
+from graphglass import GraphGlass
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.detector.reference_map import _outward
 
 
 @pytest.fixture(scope="module")
 def detector(normals):
-    return GLASS().fit(normals)
+    return GraphGlass().fit(normals)
 
 
 def test_places_follow_the_fused_distances(detector, queries):

@@ -7,8 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphglass import GLASS, read_graphs
-from graphglass.detector.known_queries import left_out_scores
+from graphglass import GraphGlass, read_graphs
 from graphglass.detector.reference_sets import equal_places
 from graphglass.errors import InputError
 from graphglass.graphs.labels import text_code
@@ -43,16 +42,16 @@ def test_graphs_that_refinement_confuses_are_told_apart_by_their_spectra():
 @pytest.mark.parametrize("directed", [True, False])
 def test_references_with_edge_data_are_recognised(directed):
     graphs = chains(24, directed=directed)
-    detector = GLASS().fit(graphs)
-    found = left_out_scores(detector.scorer_, graphs, detector.decision_function(graphs))
-    assert found.own.all()
+    detector = GraphGlass().fit(graphs)
+    found = detector.score_table(graphs)
+    assert found.reference.all()
     assert np.array_equal(found.scores, detector.decision_scores_)
     with pytest.warns(UserWarning, match="Skipped 24"), pytest.raises(InputError, match="equals a normal reference"):
-        GLASS().fit(graphs, anomalies=graphs)
+        GraphGlass().fit(graphs, anomalies=graphs)
 
 
 def test_undirected_queries_of_directed_references_are_told():
-    detector = GLASS().fit(chains(24))
+    detector = GraphGlass().fit(chains(24))
     with pytest.warns(UserWarning, match="read them with --directed"):
         detector.decision_function(chains(2, directed=False))
 
@@ -74,7 +73,7 @@ def test_labels_that_are_text_here_and_numbers_there_are_told():
         node_labels=codes[np.arange(texts.node_count) % 3],
         label_names=dict(zip(codes.tolist(), "012", strict=True)),
     )
-    detector = GLASS().fit(numbers)
+    detector = GraphGlass().fit(numbers)
     with pytest.warns(UserWarning, match="The node labels .* differ in type: '0' is text"):
         detector.decision_function(texts)
     some = replace(texts, node_labels=np.where(texts.node_labels == codes[0], 0, texts.node_labels))

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 from graphglass.detector import scorer
 from graphglass.errors import SchemaError
 
@@ -19,7 +19,7 @@ CHEMISTRY = {"chemistry:environments", "chemistry:descriptors"}
 
 @pytest.fixture(scope="module")
 def detector(molecules):
-    return GLASS().fit(molecules[:18])
+    return GraphGlass().fit(molecules[:18])
 
 
 def without_chemistry(graphs):
@@ -32,8 +32,8 @@ def names(detector):
 
 def test_molecules_have_chemistry_and_other_graphs_do_not(detector, molecules, normals):
     assert names(detector) >= CHEMISTRY
-    assert not names(GLASS().fit(normals)) & CHEMISTRY
-    assert not names(GLASS().fit(without_chemistry(molecules))) & CHEMISTRY
+    assert not names(GraphGlass().fit(normals)) & CHEMISTRY
+    assert not names(GraphGlass().fit(without_chemistry(molecules))) & CHEMISTRY
 
 
 def test_contributions_sum_to_the_score(detector, molecules):
@@ -49,7 +49,7 @@ def test_queries_without_chemistry_are_refused(detector, molecules):
 
 
 def test_references_without_chemistry_ignore_that_of_queries(molecules):
-    plain = GLASS().fit(without_chemistry(molecules[:18]))
+    plain = GraphGlass().fit(without_chemistry(molecules[:18]))
     queries = molecules[18:]
     assert np.array_equal(plain.decision_function(queries), plain.decision_function(without_chemistry(queries)))
     assert len(plain.add_references(queries).references_) == len(molecules)
@@ -81,7 +81,7 @@ def test_a_saved_model_scores_read_molecules_without_rdkit(detector, molecules, 
     code = (
         "import pickle, sys; sys.modules['rdkit'] = None\n"
         "from graphglass import GLASS\n"
-        f"model = GLASS.load({str(tmp_path / 'model')!r})\n"
+        f"model = ReferenceDetector.load({str(tmp_path / 'model')!r})\n"
         f"queries = pickle.load(open({str(tmp_path / 'queries.pickle')!r}, 'rb'))\n"
         "model.explain(queries[0])\n"
         "print(model.decision_function(queries).tobytes().hex())"
@@ -96,5 +96,5 @@ def test_p_values_of_normal_molecules_are_not_too_small():
     order = np.random.default_rng(0).permutation(len(chains))
     graphs = read_graphs([chains[i] for i in order], format="smi")
     half = len(graphs) // 2
-    flagged = GLASS().fit(graphs[:half]).predict(graphs[half:], alpha=0.1)
+    flagged = GraphGlass().fit(graphs[:half]).predict(graphs[half:], alpha=0.1)
     assert flagged.mean() <= 0.2

@@ -4,9 +4,9 @@ from sklearn.base import clone, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 
-from graphglass import GLASS
-from graphglass.detector import large_references
-from graphglass.detector.sklearn_adapter import GLASSOutlierDetector
+from graphglass import GLASS, GraphGlass
+from graphglass.detector import indexed_scorer
+from graphglass.detector.sklearn_adapter import SklearnDetector
 from graphglass.errors import InputError
 
 # The checks that do not feed a numeric matrix: what scikit-learn asks of parameters, cloning, tags and representation.
@@ -23,7 +23,7 @@ CHECKS = [
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("estimator", [GLASSOutlierDetector, GLASS])
+@pytest.mark.parametrize("estimator", [SklearnDetector, GLASS])
 def test_scikit_learn_checks(check, estimator):
     getattr(estimator_checks, check)(estimator.__name__, estimator())
 
@@ -37,13 +37,13 @@ def test_signs_are_opposite(fitted, queries):
 
 
 def test_fit_in_scikit_learn_style(normals, queries):
-    adapter = clone(GLASSOutlierDetector(GLASS())).fit(normals)
+    adapter = clone(SklearnDetector(GraphGlass())).fit(normals)
     assert adapter.predict(queries).shape == (len(queries),)
     assert set(adapter.fit_predict(normals)) == {-1, 1}
 
 
 def test_the_offset_follows_the_detector(normals, queries):
-    detector = GLASS().fit(normals)
+    detector = GraphGlass().fit(normals)
     adapter = detector.as_sklearn()
     detector.add_anomalies(queries[-5:])
     assert adapter.offset_ == -detector.threshold_
@@ -51,12 +51,12 @@ def test_the_offset_follows_the_detector(normals, queries):
 
 
 def test_fit_predict_refuses_a_set_too_large_to_judge_every_graph(normals, monkeypatch):
-    monkeypatch.setattr(large_references, "EXACT_UP_TO", 20)
-    monkeypatch.setattr(large_references, "CALIBRATED", 10)
+    monkeypatch.setattr(indexed_scorer, "EXACT_UP_TO", 20)
+    monkeypatch.setattr(indexed_scorer, "CALIBRATED", 10)
     with pytest.raises(InputError, match="needs a leave-one-out score of every graph"):
-        GLASSOutlierDetector().fit_predict(normals)
+        SklearnDetector().fit_predict(normals)
 
 
 def test_unfitted(queries):
     with pytest.raises(NotFittedError):
-        GLASSOutlierDetector().predict(queries)
+        SklearnDetector().predict(queries)

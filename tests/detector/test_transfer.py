@@ -1,4 +1,4 @@
-"""What the paper preset reads of graphs from another domain."""
+"""What GLASS reads of graphs from another domain."""
 
 import copy
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphglass.detector import GLASS
+from graphglass import GraphGlass
 from graphglass.errors import ParameterError
 from graphglass.glass.prompt.graphdp import PromptContext
 
@@ -23,7 +23,7 @@ def relabelled(graphs):
 @pytest.fixture(scope="module")
 def fitted(domains):
     return {
-        features: GLASS("paper", encoder="numeric", epochs=1, features=features).fit(domains)
+        features: GraphGlass(encoder="numeric", epochs=1, features=features).fit(domains)
         for features in ("kept", "structure")
     }
 
@@ -67,4 +67,4 @@ def test_prompts_name_the_regime_of_transfer(fitted, queries, monkeypatch):
 
 def test_an_unknown_choice_of_features_is_refused():
     with pytest.raises(ParameterError, match="kept, structure"):
-        GLASS("paper", features="some").settings()
+        GraphGlass(features="some").settings()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from graphglass import GLASS, write_json_lines
+from graphglass import GraphGlass, write_json_lines
 
 # No file of the child may grow past the limit, as on a full disk.
 CODE = """
@@ -22,7 +22,7 @@ main()
 def place(normals, queries, tmp_path):
     write_json_lines(normals, tmp_path / "normals.jsonl")
     write_json_lines(queries[:3].without_labels(), tmp_path / "more.jsonl")
-    GLASS().fit(normals).save(tmp_path / "model")
+    GraphGlass().fit(normals).save(tmp_path / "model")
     (tmp_path / "scores.csv").write_text("id,score\nbefore,1\n")
     return tmp_path
 

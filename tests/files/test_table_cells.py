@@ -3,7 +3,7 @@ import csv
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS
+from graphglass import GraphGlass
 from graphglass.cli.app import app
 from graphglass.files.table_cells import defused
 
@@ -19,7 +19,7 @@ def test_other_text_stays(text):
 
 
 def test_scores_and_report_hold_no_formula(tmp_path, normals):
-    GLASS().fit(normals.structure_only()).save(tmp_path / "model")
+    GraphGlass().fit(normals.structure_only()).save(tmp_path / "model")
     (tmp_path / "q.jsonl").write_text('{"id": "=HYPERLINK(1)", "nodes": 3, "edges": [[0, 1], [1, 2]]}\n')
     files = ["-o", str(tmp_path / "scores.csv"), "--report", str(tmp_path / "report.html")]
     result = CliRunner().invoke(app, ["score", str(tmp_path / "model"), str(tmp_path / "q.jsonl"), *files])

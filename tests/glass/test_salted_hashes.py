@@ -2,7 +2,7 @@
 
 import json
 
-from graphglass import GLASS
+from graphglass import GraphGlass, ReferenceDetector
 from graphglass.glass.salted_hashes import SaltedHashes
 
 
@@ -19,8 +19,8 @@ def test_members_are_found_and_lists_of_two_models_share_nothing():
 
 def test_a_saved_model_lists_no_plain_hash(normals, tmp_path):
     """Members of an unsalted list were recognised by anyone with a table of hashes."""
-    GLASS().fit(normals).save(tmp_path / "default")
-    GLASS("paper", epochs=1).fit(normals).save(tmp_path / "paper")
+    GraphGlass().fit(normals).save(tmp_path / "default")
+    GraphGlass(epochs=1).fit(normals).save(tmp_path / "paper")
     plain = normals.content_hashes()
     for name in ("default", "paper"):
         stored = b"".join(file.read_bytes() for file in (tmp_path / name).iterdir())
@@ -28,4 +28,4 @@ def test_a_saved_model_lists_no_plain_hash(normals, tmp_path):
     assert not list((tmp_path / "default").glob("training-*"))
     (listed,) = (tmp_path / "paper").glob("training-*")
     assert len(json.loads(listed.read_text())["hashes"]) == len(set(plain))
-    assert all(item in GLASS.load(tmp_path / "paper").training_hashes() for item in plain)
+    assert all(item in ReferenceDetector.load(tmp_path / "paper").training_hashes() for item in plain)

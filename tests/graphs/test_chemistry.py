@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphglass import GLASS, read_graphs, write_json_lines, write_parquet
+from graphglass import GraphGlass, read_graphs, write_json_lines, write_parquet
 from graphglass.errors import GraphError
 from graphglass.graphs.chemistry import DESCRIPTORS, NO_ENVIRONMENT, descriptors
 from graphglass.graphs.concatenation import concatenate
@@ -111,7 +111,7 @@ def test_converted_molecules_keep_their_chemistry(graphs: GraphSet, name: str, t
     back = read_graphs(tmp_path / name)
     np.testing.assert_array_equal(back.atom_environments, graphs.atom_environments)
     np.testing.assert_array_equal(back.atom_contributions, graphs.atom_contributions)
-    detector = GLASS().fit(graphs)
+    detector = GraphGlass().fit(graphs)
     np.testing.assert_array_equal(detector.decision_function(back), detector.decision_function(graphs))
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, concatenate
+from graphglass import GraphGlass, ReferenceDetector, concatenate
 from graphglass.cli.app import app
-from graphglass.detector import large_references
+from graphglass.detector import indexed_scorer
 from graphglass.errors import PrivacyError
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.privacy.release.publish import release
@@ -23,7 +23,7 @@ def relabelled(graphs):
 @pytest.fixture(scope="module")
 def trained(queries):
     """A public model of one domain."""
-    return GLASS("paper", encoder="numeric", epochs=1).fit(queries)
+    return GraphGlass(encoder="numeric", epochs=1).fit(queries)
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def test_one_of_them_is_enough(trained, private, public, ledger):
 
 
 def test_a_large_set_keeps_some_whole_and_refuses_all(trained, private, ledger, monkeypatch):
-    monkeypatch.setattr(large_references, "EXACT_UP_TO", 8)
-    monkeypatch.setattr(large_references, "CALIBRATED", 8)
+    monkeypatch.setattr(indexed_scorer, "EXACT_UP_TO", 8)
+    monkeypatch.setattr(indexed_scorer, "CALIBRATED", 8)
     moved = trained.with_references(private)
     outside = private[np.array([name not in moved.references_.graphs.ids for name in private.ids])]
     assert len(outside) == 4
@@ -75,7 +75,7 @@ def test_taking_them_out_again_does_not_help(trained, private, public, ledger):
 
 def test_the_refusal_survives_saving(trained, private, ledger, tmp_path):
     trained.with_references(private).save(tmp_path / "model")
-    refused(GLASS.load(tmp_path / "model"), private, ledger)
+    refused(ReferenceDetector.load(tmp_path / "model"), private, ledger)
 
 
 def test_the_command_line_refuses_too(trained, private, ledger, tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 from graphglass.errors import InputError
 from graphglass.report.page import EXPLAINED, report_page, write_report
 
@@ -16,7 +16,7 @@ QUERIES = ["CCCCO", "O=[N+]([O-])c1ccc(Cl)cc1", "c1cc2ccc3cccc4ccc(c1)c2c34", "C
 
 @pytest.fixture(scope="module")
 def detector():
-    return GLASS().fit(read_graphs(NORMALS, format="smi"))
+    return GraphGlass().fit(read_graphs(NORMALS, format="smi"))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_queries_that_equal_a_reference_are_told(detector, page):
 
 
 def test_progress_is_one_line(capsys):
-    loud = GLASS(verbose=True).fit(read_graphs(NORMALS, format="smi"))
+    loud = GraphGlass(verbose=True).fit(read_graphs(NORMALS, format="smi"))
     capsys.readouterr()
     report_page(loud, read_graphs(QUERIES, format="smi"))
     assert re.fullmatch(r"Explaining graphs: 5 done in .* s\n", capsys.readouterr().err)
@@ -78,7 +78,7 @@ def test_nothing_is_loaded_from_anywhere(page):
 
 def test_known_anomalies_are_on_the_map_and_beside_the_graph(detector):
     known = read_graphs(["O=[N+]([O-])c1ccc(Br)cc1"], format="smi")
-    marked = GLASS().fit(read_graphs(NORMALS, format="smi"), anomalies=known)
+    marked = GraphGlass().fit(read_graphs(NORMALS, format="smi"), anomalies=known)
     page = report_page(marked, read_graphs(QUERIES[:2], format="smi"))
     assert page.count('<path class="known"') == 1
     assert "known anomaly</span>" in page

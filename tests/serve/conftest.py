@@ -3,7 +3,7 @@ import shutil
 import pytest
 from fastapi.testclient import TestClient
 
-from graphglass import GLASS
+from graphglass import GraphGlass
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.serve.app import create_app
 from graphglass.serve.request_graphs import ServeLimits
@@ -20,7 +20,7 @@ def limits():
 def model(tmp_path_factory, normals):
     """A saved model over graphs without labels, so that plain node-link records can be sent."""
     path = tmp_path_factory.mktemp("serve") / "model"
-    GLASS().fit(normals.structure_only()).save(path)
+    GraphGlass().fit(normals.structure_only()).save(path)
     return path
 
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from graphglass import GLASS, read_graphs
+from graphglass import GLASS, GraphGlass, ReferenceDetector, read_graphs
+from graphglass.detector import indexed_scorer
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.privacy.release.publish import release
 from graphglass.serve.app import create_app
@@ -17,7 +18,7 @@ def test_scores_equal_the_library(client, model, ring):
     answer = client.post("/v1/score", json={"graphs": records, "alpha": 0.1})
     assert answer.status_code == 200
     rows = answer.json()["results"]
-    detector = GLASS.load(model)
+    detector = ReferenceDetector.load(model)
     graphs = read_graphs(records)
     assert [row["id"] for row in rows] == [record["id"] for record in records]
     assert [row["score"] for row in rows] == pytest.approx(list(detector.decision_function(graphs)), abs=1e-6)
@@ -159,7 +160,7 @@ def test_references_change_durably_with_an_audit_log(own_model, ring, limits):
         after = client.post("/v1/score", json={"graphs": [record]}).json()["results"][0]["score"]
         assert after < before
         assert client.post("/v1/references", json={"graphs": [record]}).status_code == 422
-        assert "wheel" in GLASS.load(own_model).references_.graphs.ids
+        assert "wheel" in ReferenceDetector.load(own_model).references_.graphs.ids
         assert client.delete("/v1/references", params={"id": "wheel"}).json()["total"] == 40
         assert client.delete("/v1/references", params={"id": "wheel"}).status_code == 422
     entries = [json.loads(line) for line in own_model.with_name("model.references-audit.log").read_text().splitlines()]
@@ -193,7 +194,7 @@ def test_an_addition_tells_the_ids_that_can_be_removed(own_model, ring, limits, 
         assert first["changed"] != second["changed"]
         left = client.delete("/v1/references", params={"id": second["changed"][0]}).json()
     assert left["total"] == 41
-    assert GLASS.load(own_model).references_.graphs.sizes[-1] == 30
+    assert ReferenceDetector.load(own_model).references_.graphs.sizes[-1] == 30
     entries = [json.loads(line) for line in own_model.with_name("model.references-audit.log").read_text().splitlines()]
     assert [entry["ids"] for entry in entries] == [
         ids for ids in (first["changed"], second["changed"], second["changed"]) for _ in range(2)
@@ -220,7 +221,7 @@ def test_known_anomalies_change_the_ranking_durably_and_can_be_taken_back(own_mo
         assert len(client.get("/v1/map").json()["anomaly_places"]) == 1
         told = client.post("/v1/explain", json={"graphs": [near], "nodes": False}).json()
         assert [item["id"] for item in told["resembles"]] == ["fraud"]
-        assert "fraud" in GLASS.load(own_model).anomalies_.graphs.ids
+        assert "fraud" in ReferenceDetector.load(own_model).anomalies_.graphs.ids
         same = client.post("/v1/references", json={"graphs": [ring(30, "the same")]})
         assert same.status_code == 422
         assert "fraud" in same.json()["detail"]
@@ -276,7 +277,7 @@ def test_openapi_and_docs_need_no_network(client):
 
 @pytest.mark.slow
 def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, ring, limits, ledger):
-    model = GLASS("paper", encoder="numeric", epochs=1).fit(normals.structure_only())
+    model = GraphGlass(encoder="numeric", epochs=1).fit(normals.structure_only())
     model.save(tmp_path / "model")
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
     release(private, model=model, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
@@ -300,7 +301,7 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
     from graphglass.privacy.summary_detector import SummaryDetector
 
     public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
-    model = GLASS("paper", encoder="numeric", epochs=1).fit(public)
+    model = GraphGlass(encoder="numeric", epochs=1).fit(public)
     private = private[private.sizes > 3]  # a single node is the same graph everywhere
     summary = release(private, model=model, ledger=ledger, dataset="site", epsilon=4)
     SummaryDetector.of(summary, model).save(tmp_path / "released")
@@ -316,12 +317,11 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
 
 @pytest.mark.slow
 def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals, tmp_path, monkeypatch, limits):
-    from graphglass.detector import large_references
     from graphglass.report.page import report_page
 
-    monkeypatch.setattr(large_references, "EXACT_UP_TO", 16)
-    monkeypatch.setattr(large_references, "CALIBRATED", 16)
-    large = GLASS.load(model).with_references(normals.structure_only())
+    monkeypatch.setattr(indexed_scorer, "EXACT_UP_TO", 16)
+    monkeypatch.setattr(indexed_scorer, "CALIBRATED", 16)
+    large = ReferenceDetector.load(model).with_references(normals.structure_only())
     large.save(tmp_path / "large")
     with TestClient(create_app(Service(tmp_path / "large"), limits=limits)) as client:
         assert client.get("/v1/model").json()["references"] == 40
@@ -353,7 +353,7 @@ def test_values_of_the_caller_come_back_with_the_result(client, ring):
 
 
 def test_directed_graphs_with_amounts_are_scored_explained_and_added(flows, limits, tmp_path):
-    GLASS().fit(flows()).save(tmp_path / "model")
+    GraphGlass().fit(flows()).save(tmp_path / "model")
     normal, large = flows(seed=1, count=4), flows(seed=1, count=4, amount=1e5)
     with TestClient(create_app(Service(tmp_path / "model"), limits=limits)) as client:
         first, second = (
@@ -372,7 +372,7 @@ def test_directed_graphs_with_amounts_are_scored_explained_and_added(flows, limi
 def test_molecules_of_a_json_lines_file_are_scored_as_their_smiles(tmp_path, limits):
     """A record carries the chemistry of its atoms; a value of the caller called `smiles` is not read."""
     graphs = read_graphs(["CO", "CCO", "CCCO", "c1ccccc1", "CC(=O)O", "CCN"], format="smi")
-    GLASS().fit(graphs).save(tmp_path / "model")
+    GraphGlass().fit(graphs).save(tmp_path / "model")
     records = [{**record, "smiles": "mine"} for record in json_records(graphs[:2])]
     with TestClient(create_app(Service(tmp_path / "model"), limits=limits)) as client:
         body = {"graphs": records, "smiles": ["CO", "CCO"]}
@@ -382,7 +382,7 @@ def test_molecules_of_a_json_lines_file_are_scored_as_their_smiles(tmp_path, lim
 
 
 def test_reasons_name_nodes_as_the_request_does(flows, tmp_path):
-    GLASS().fit(flows()).save(tmp_path / "model")
+    GraphGlass().fit(flows()).save(tmp_path / "model")
     record = {
         "id": "large",
         "directed": True,

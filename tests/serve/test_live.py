@@ -13,7 +13,7 @@ import time
 import httpx
 import pytest
 
-from graphglass import GLASS
+from graphglass import ReferenceDetector
 from graphglass.serve.app import create_app
 
 
@@ -69,7 +69,7 @@ def nursery():
 @pytest.mark.slow
 def test_death_during_a_change_leaves_the_old_or_the_new_state(own_model, ring, nursery):
     """A server is killed at three moments of a change, as long as a change before it took."""
-    known = set(GLASS.load(own_model).references_.graphs.ids)
+    known = set(ReferenceDetector.load(own_model).references_.graphs.ids)
     for number, share in enumerate((0.35, 0.65, 0.9)):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
@@ -91,7 +91,7 @@ def test_death_during_a_change_leaves_the_old_or_the_new_state(own_model, ring, 
                 answered = False
             killer.join()
         assert int(nursery.stdout.readline()) == signal.SIGKILL
-        after = GLASS.load(own_model)  # refuses a torn model: every file is checked against its hash
+        after = ReferenceDetector.load(own_model)  # refuses a torn model: every file is checked against its hash
         ids = set(after.references_.graphs.ids)
         assert ids in (known, known | {name})
         assert not answered or name in ids

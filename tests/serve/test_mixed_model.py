@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.report.page import report_page
 from graphglass.serve.app import create_app
 from graphglass.serve.service import Service
@@ -13,7 +13,7 @@ from graphglass.serve.service import Service
 def mixed(normals, make_graphs, tmp_path_factory):
     """Saved after training on labelled molecules and on graphs with attributes."""
     path = tmp_path_factory.mktemp("mixed") / "model"
-    GLASS().fit({"mol": normals, "other": make_graphs(12, seed=4, attributes=2)}).save(path)
+    GraphGlass().fit({"mol": normals, "other": make_graphs(12, seed=4, attributes=2)}).save(path)
     return path
 
 
@@ -39,5 +39,5 @@ def test_score_explain_and_map_agree(mixed, records, limits):
 
 
 def test_the_report_takes_graphs_of_any_domain(mixed, records):
-    page = report_page(GLASS.load(mixed), read_graphs(records[1:]))
+    page = report_page(ReferenceDetector.load(mixed), read_graphs(records[1:]))
     assert "1 graph against 52 normal references" in page

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from graphglass import GLASS, read_graphs
+from graphglass import GLASS, GraphGlass, ReferenceDetector, read_graphs
 from graphglass.detector import model_files
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.errors import ModelConflictError
@@ -33,7 +33,7 @@ def stages(model):
 
 def references(client, model):
     """How many the service says there are, and how many are on disk."""
-    return client.get("/v1/model").json()["references"], len(GLASS.load(model).references_)
+    return client.get("/v1/model").json()["references"], len(ReferenceDetector.load(model).references_)
 
 
 def test_an_answer_is_of_one_state_though_the_model_changes_meanwhile(own_client, ring, monkeypatch):
@@ -66,7 +66,7 @@ def test_an_answer_is_of_one_state_though_the_model_changes_meanwhile(own_client
 
 
 def test_a_model_replaced_on_disk_is_not_overwritten(own_client, own_model, normals, ring):
-    GLASS().fit(normals[:20].structure_only()).save(own_model)
+    GraphGlass().fit(normals[:20].structure_only()).save(own_model)
     for answer in (
         own_client.post("/v1/references", json={"graphs": [ring(30, "wheel")]}),
         own_client.delete("/v1/references", params={"id": normals.ids[0]}),
@@ -91,7 +91,7 @@ def test_a_model_that_is_gone_from_the_disk_is_not_changed(own_client, own_model
 def test_a_model_replaced_on_disk_does_not_answer_large_requests(own_model, normals, ring):
     service = Service(own_model)
     with TestClient(create_app(service, limits=ServeLimits(quick_seconds=0.0, seconds=300))) as client:
-        GLASS().fit(normals[:20].structure_only()).save(own_model)
+        GraphGlass().fit(normals[:20].structure_only()).save(own_model)
         answer = client.post("/v1/score", json={"graphs": [ring(9)]})
     assert answer.status_code == 409
     assert "no longer the one that is served" in answer.json()["detail"]
@@ -118,7 +118,7 @@ def test_a_large_request_that_meets_a_change_is_answered_by_the_new_state(own_mo
 
 def test_another_summary_of_the_same_encoders_is_another_model(tmp_path, ring, ledger):
     public = read_graphs([ring(size) for size in range(5, 20)])
-    model = GLASS("paper", encoder="numeric", epochs=1).fit(public)
+    model = GraphGlass(encoder="numeric", epochs=1).fit(public)
     model.save(tmp_path / "model")
     for name, sizes in (("one", range(20, 40)), ("two", range(30, 50))):
         private = read_graphs([ring(size, f"secret-{size}") for size in sizes])

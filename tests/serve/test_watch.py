@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.cli.app import app
 from graphglass.detector.drift import DriftMartingale
 from graphglass.detector.online_fdr import OnlineFDR
@@ -49,7 +49,7 @@ def test_a_stream_is_scored_as_the_library_scores_it(model, ring):
     found, told = _watch(model, text, "--alpha", "0.2")
     rows = [row for row in found if "error" not in row]
     assert [row["id"] for row in rows] == ["ring 5", "ring 6", "ring 7", "line-8"]
-    detector = GLASS.load(model)
+    detector = ReferenceDetector.load(model)
     graphs = read_graphs([*records, ring(5)])
     assert [row["score"] for row in rows] == pytest.approx(list(detector.decision_function(graphs)), abs=1e-6)
     assert [row["p_value"] for row in rows] == pytest.approx(list(detector.p_values(graphs)))
@@ -64,7 +64,7 @@ def test_a_stream_is_scored_as_the_library_scores_it(model, ring):
 
 def test_flagged_graphs_come_with_their_first_reason(model, ring, alike):
     found, _ = _watch(model, [*alike[:10], ring(60, "large")])
-    detector = GLASS.load(model)
+    detector = ReferenceDetector.load(model)
     for row, record in zip(found, [*alike[:10], ring(60, "large")], strict=True):
         assert ("reason" in row) is row["flagged"]
         if row["flagged"]:
@@ -101,7 +101,7 @@ def test_drift_is_reported_when_every_graph_comes_alone(model, alike, rings):
 @pytest.mark.parametrize("known", [False, True])
 def test_the_cause_of_drift_since_the_references_is_told_where_it_can_be_compared(model, ring, tmp_path, known):
     if known:
-        GLASS.load(model).add_anomalies(read_graphs([ring(25, "known")])).save(tmp_path / "model")
+        ReferenceDetector.load(model).add_anomalies(read_graphs([ring(25, "known")])).save(tmp_path / "model")
         model = tmp_path / "model"
     records = [ring(size, f"ring {size}") for size in range(30, 60)]
     found, _ = _watch(model, records, "--from-references", "--alarm", "5")
@@ -131,7 +131,7 @@ def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag,
     from graphglass.privacy.release.publish import release
     from graphglass.privacy.summary_detector import SummaryDetector
 
-    encoder = GLASS("paper", encoder="numeric", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
+    encoder = GraphGlass(encoder="numeric", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
     summary = release(mutag[60:100], model=encoder, ledger=ledger, dataset="site", epsilon=8)
     SummaryDetector.of(summary, encoder).save(tmp_path / "model")
     links = [{"source": 0, "target": 1}]

@@ -92,7 +92,7 @@ def tuned_scores(
         rows = np.asarray(model.encode(texts(graphs), show_progress_bar=False), dtype=np.float32)
         return replace(graphs, codes={**graphs.codes, **{f"text:{size}": prefix_slice(rows, size) for size in slices}})
 
-    return ReferenceScorer.fit(retold(known), detector.settings(), slices).scores(retold(asked))
+    return ReferenceScorer.fit(retold(known), detector._channels(), detector._fuse).scores(retold(asked))
 
 
 def _adapted(encoder: str, settings: LoraSettings, seed: int) -> Any:

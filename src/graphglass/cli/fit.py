@@ -68,7 +68,13 @@ def fit(
         if label_column or normal:
             raise InputError("--label-column and --normal do not work with --cluster. Split the file first.")
     checkpoint = output.with_name(output.name + ".checkpoint")
-    chosen = {"encoder": encoder, "domain": domain, "epochs": epochs, "device": device, "random_state": seed}
+    chosen: dict[str, Any] = {
+        "encoder": encoder,
+        "domain": domain,
+        "epochs": epochs,
+        "device": device,
+        "random_state": seed,
+    }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     detector: ReferenceDetector
     if method == "glass":

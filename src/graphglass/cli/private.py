@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphglass.cli.option_groups import KEEP, SOURCE_PRIOR
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
 from graphglass.messages import counted
@@ -100,7 +99,9 @@ def release(
         raise InputError(f"{ledger} has budgets for {len(names)} datasets ({found}). Name one with --dataset.")
     account = names[0]
     try:
-        graphs = replace(reading, strict=True).read(references, cache=False)  # no copy of private graphs stays behind
+        graphs = (
+            replace(reading, strict=True).report(references, cache=False).graphs
+        )  # no copy of private graphs stays behind
     except GraphError as error:
         raise InputError(
             f"{error} A release publishes the number of references, so leaving a record out would be visible. Decide "
@@ -222,39 +223,6 @@ def _load(path: Path) -> PrivateSummary:
         return PrivateSummary.load(path)
     except ArtifactError as error:
         raise ArtifactError(f"{error} Name a file that `glass private release` or `merge` wrote.") from error
-
-
-@app.command()
-@reads_graphs
-def score(
-    summary: Annotated[Path, typer.Argument(help="A summary.")],
-    graphs: Annotated[Path, typer.Argument(help="The graphs to rank.")],
-    model: Annotated[
-        Path | None, typer.Option(help="The model the summary was released with; a summary of sketches needs none.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV, JSON Lines or Parquet file.")] = None,
-    keep: KEEP = None,
-    top: Annotated[int, typer.Option(min=1, help="Rows to print without --output.")] = 20,
-    source_prior: SOURCE_PRIOR = False,
-    *,
-    reading: Reading,
-) -> None:
-    """Rank graphs against a summary. A summary of sketches needs no model.
-
-    There are no p-values: they would need the private references.
-    """
-    from graphglass.cli.rows import ranking, show_ranking
-    from graphglass.files.output_file import refuse_unless_writable
-    from graphglass.privacy.summary_detector import SummaryDetector
-
-    if output is not None:
-        refuse_unless_writable(output, inputs=(graphs, summary, reading.nodes))
-    loaded = _load(summary)
-    detector = SummaryDetector.of(loaded, _model(model), source_prior=source_prior)
-    read = reading.read(graphs, keep=keep)
-    if model is None:
-        _name_unread(read)
-    show_ranking(ranking(read, detector.decision_function(read)), output, top)
 
 
 @app.command()

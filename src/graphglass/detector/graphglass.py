@@ -120,7 +120,7 @@ class GraphGlass(ReferenceDetector):
         return default_channels()
 
     def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
-        if 2 <= len(channels[0].units) <= REFITTED:
+        if 2 <= len(channels[0].reference_scales) <= REFITTED:
             refit_left_out(channels, references)
         left_out = {channel.name: channel.left_out for channel in channels}
         return fit_fusion(left_out, default_weights(channels), SHARPNESS)

@@ -160,7 +160,7 @@ class IndexedScorer(ReferenceScorer):
 
     def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         each = np.broadcast_to(places, (len(rows), len(places)))
-        return channel.compare_each(rows, channel.references, each) / channel.units[places]
+        return channel.compare_each(rows, channel.references, each) / channel.reference_scales[places]
 
     def _compared(self, places: NDArray[np.int64]) -> int:
         return len(places)

@@ -78,23 +78,21 @@ def with_new_ids(added: ProfiledGraphs, present: ProfiledGraphs, kind: str) -> P
     return replace(added, graphs=replace(added.graphs, ids=ids))
 
 
-def equal_places(graphs: GraphSet, others: GraphSet, *, once: bool = False) -> NDArray[np.int64]:
+def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
     """Place of the one of the others that a graph equals, labels and attributes included; -1 for none. (graphs,)
 
-    Of several that are equal it is the one with the graph's id, or else the first. With `once` no two graphs get the
-    same one. The order of nodes does not matter: a molecule has many SMILES.
+    Of several that are equal it is the one with the graph's id, or else the first. The order of nodes does not matter:
+    a molecule has many SMILES.
     """
     if names := counted_names(others):
         graphs, others = with_edge_attributes(graphs, names), with_edge_attributes(others, names)
-    places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids, once)
+    places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids)
     left = np.flatnonzero(places < 0)
     near = np.flatnonzero(np.isin(_shape(others), _shape(graphs)[left]))
-    if once:
-        near = np.setdiff1d(near, places)
     if len(near):
         mine, theirs = graphs[left], others[near]
         keys, other_keys = _order_free_keys(mine, theirs)
-        found = _same_key(keys, mine.ids, other_keys, theirs.ids, once)
+        found = _same_key(keys, mine.ids, other_keys, theirs.ids)
         kept = np.flatnonzero(found >= 0)
         places[left[kept]] = near[found[kept]]
     return places
@@ -121,19 +119,12 @@ def _order_free_keys(*sets: GraphSet) -> list[list[str]]:
 
 
 def _same_key(
-    keys: Sequence[str], ids: Sequence[str], other_keys: Sequence[str], other_ids: Sequence[str], once: bool
+    keys: Sequence[str], ids: Sequence[str], other_keys: Sequence[str], other_ids: Sequence[str]
 ) -> NDArray[np.int64]:
     named = {pair: place for place, pair in enumerate(zip(other_keys, other_ids, strict=True))}
-    places = np.array([named.get(pair, -1) for pair in zip(keys, ids, strict=True)], dtype=np.int64)
-    taken = set(places.tolist()) if once else set()
-    free: dict[str, list[int]] = {}  # the first place of a key is the last of its list
-    for place in reversed(range(len(other_keys))):
-        if place not in taken:
-            free.setdefault(other_keys[place], []).append(place)
-    for i in np.flatnonzero(places < 0).tolist():
-        if left := free.get(keys[i]):
-            places[i] = left.pop() if once else left[-1]
-    return places
+    first = {key: place for place, key in reversed(list(enumerate(other_keys)))}
+    pairs = zip(keys, ids, strict=True)
+    return np.array([named.get(pair, first.get(pair[0], -1)) for pair in pairs], dtype=np.int64)
 
 
 def _shape(graphs: GraphSet) -> NDArray[np.int64]:

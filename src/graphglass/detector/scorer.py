@@ -141,7 +141,7 @@ class ReferenceScorer:
 
     def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distances in units of a channel to some references; to all at once, as scores are made."""
-        return (channel.compare(rows, channel.references) / channel.units)[:, places]
+        return (channel.compare(rows, channel.references) / channel.reference_scales)[:, places]
 
     def _compared(self, places: NDArray[np.int64]) -> int:
         """Distances that :meth:`_to_references` makes for every row."""

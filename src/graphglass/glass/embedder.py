@@ -19,7 +19,6 @@ from graphglass.glass.prompt.graphdp import GraphDP, PromptContext, prompts_of
 from graphglass.glass.slices import prefix_slice
 from graphglass.glass.trained_encoder import TrainedEncoder, encode_graphs
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.structure.fields import field_values
 from graphglass.structure.profile import StructureProfile, profile
 
 

@@ -19,9 +19,8 @@ from graphglass.detector.reference_detector import LEARNED, ReferenceDetector
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import MissingExtraError, NotFittedError
-from graphglass.glass.code_channel import CodeChannel
 from graphglass.glass.salted_hashes import SaltedHashes
-from graphglass.glass.scoring_rules import paper_fusion, paper_variants
+from graphglass.glass.scoring_rules import paper_channels, paper_fusion, paper_variants
 from graphglass.glass.settings import GlassSettings
 from graphglass.glass.training.references import prepare, references_from, train_embedder
 from graphglass.graphs.graph_set import GraphSet
@@ -50,8 +49,8 @@ class GLASS(ReferenceDetector):
         Prefix sizes of the codes.
     k : int, default=5
         Neighbours per code (eq:knn_distance).
-    scorer : {"reliability", "fixed"}, default="reliability"
-        How codes are weighted (eq:reliability_weights, or the log D rule of the ablation).
+    scorer : {"reliability", "fixed", "domain", "graph", "text", "fusion", "vmf", "sms"}, default="reliability"
+        How codes are weighted, see :func:`graphglass.glass.scoring_rules.paper_fusion`.
     calibration : {"leave-one-out", "raw"}, default="leave-one-out"
         Whether codes are calibrated by the references before they are weighted.
     normalisation : {"graph", "reference", "both"}, default="graph"
@@ -222,7 +221,7 @@ class GLASS(ReferenceDetector):
     def score_variants(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
         """The paper's scoring rules side by side (tab:scoring)."""
         queries = self._queries(graphs)
-        return paper_variants(queries, self.references_, self.embedder_.slices, self.scorer_.channels[0].k)
+        return paper_variants(queries, self.references_, self.embedder_.slices, self.k, self.domain)
 
     def channel_embeddings(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
         """Unit rows of every code, by name such as ``graph:64``."""
@@ -259,13 +258,14 @@ class GLASS(ReferenceDetector):
     # What the base asks for
 
     def _channels(self) -> Sequence[Channel]:
-        return [CodeChannel(f"{view}:{size}", self.k) for size in self.embedder_.slices for view in ("graph", "text")]
+        return paper_channels(self.embedder_.slices, self.k, self.scorer)
 
     def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
         left_out = {channel.name: channel.left_out for channel in channels}
         return paper_fusion(
-            left_out, references.codes, self.embedder_.slices, self.k, scorer=self.scorer, calibration=self.calibration
-        )
+            left_out, references.codes, self.embedder_.slices, self.k,
+            scorer=self.scorer, calibration=self.calibration, domain=self.domain,
+        )  # fmt: skip
 
     def _measure(self, graphs: GraphSet, *, structure_only: bool = False) -> ProfiledGraphs:
         embedder = self.embedder_.for_any_domain() if structure_only else self.embedder_

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from graphglass.errors import ParameterError
+from graphglass.glass.scoring_rules import SCORERS
 
-SCORERS = ("reliability", "fixed")
 FEATURES = ("kept", "structure")
 
 

@@ -119,8 +119,8 @@ def _ranking(table: ScoredGraphs) -> str:
         rows.append("</tr>")
     titles = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in heads)
     rest = f"<p>{len(order) - _MOST_ROWS} more are not shown.</p>" if len(order) > _MOST_ROWS else ""
-    table = f'<table class="sortable"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return f'<div class="card scroll" tabindex="0" role="region" aria-labelledby="ranking">{table}</div>{rest}'
+    body = f'<table class="sortable"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<div class="card scroll" tabindex="0" role="region" aria-labelledby="ranking">{body}</div>{rest}'
 
 
 def _own_cell(value: Any) -> tuple[float | None, str]:

@@ -155,7 +155,7 @@ class ChangeAnswer(BaseModel):
 
 class ModelAnswer(_Whole):
     kind: str
-    preset: str | None = None
+    method: str | None = None
     channels: list[str]
     references: int
     anomalies: int | None = Field(default=None, description="Known anomalies; absent where they are not supported.")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, read_graphs
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables.attribute_values import LEVELS, AttributeMap, are_positions, attribute_summary
 from graphglass.channels.tables.table_channel import rounded
@@ -66,7 +66,7 @@ def test_the_default_detects_changed_values(kind):
         values[0, 0] += 8
         return values
 
-    detector = GLASS().fit(attributed(120, 1))
+    detector = GraphGlass().fit(attributed(120, 1))
     scores = [detector.decision_function(attributed(40, 2)), detector.decision_function(attributed(40, 3, change))]
     assert roc_auc_score(np.repeat([0, 1], 40), np.concatenate(scores)) > 0.9
 

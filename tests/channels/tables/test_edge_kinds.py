@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass import GLASS
+from graphglass import GLASS, GraphGlass, ReferenceDetector
 from graphglass.channels.default_channels import default_channels
 from graphglass.channels.patterns.initial_labels import DirectionStart, EdgeValueStart
 from graphglass.channels.profiled_graphs import measure_graphs
@@ -59,7 +59,7 @@ def test_undirected_sets_without_edge_attributes_have_none_of_the_new_channels()
 
 @pytest.fixture(scope="module")
 def fitted() -> GLASS:
-    return GLASS().fit(flows(80, 1))
+    return GraphGlass().fit(flows(80, 1))
 
 
 def test_amounts_and_directions_change_the_score(fitted: GLASS) -> None:
@@ -115,7 +115,7 @@ def test_edges_are_named_by_quantiles_and_by_their_count() -> None:
 def test_a_saved_model_keeps_what_edges_carry(fitted: GLASS, tmp_path) -> None:
     queries = flows(10, 7)
     fitted.save(tmp_path / "model")
-    loaded = GLASS.load(tmp_path / "model")
+    loaded = ReferenceDetector.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(queries), fitted.decision_function(queries))
     assert loaded.references_.graphs.edge_attribute_names == ("amount",)
     assert loaded.references_.graphs.directed
@@ -123,7 +123,7 @@ def test_a_saved_model_keeps_what_edges_carry(fitted: GLASS, tmp_path) -> None:
 
 def test_counts_alone_are_edge_data() -> None:
     counts = replace(flows(40, 1, directed=False), edge_attribute_names=("count",))
-    detector = GLASS().fit(counts)
+    detector = GraphGlass().fit(counts)
     one = replace(flows(4, 2, directed=False, amounts=False))
     assert np.isfinite(detector.decision_function(one)).all()
 
@@ -136,7 +136,7 @@ def test_queries_are_brought_into_the_form_of_the_references(fitted: GLASS) -> N
         edge_attribute_names=("memo", "amount"),
     )
     np.testing.assert_array_equal(fitted.decision_function(more), fitted.decision_function(queries))
-    plain = GLASS().fit(flows(40, 1, directed=False, amounts=False))
+    plain = GraphGlass().fit(flows(40, 1, directed=False, amounts=False))
     same = flows(4, 8, directed=False, amounts=False)
     np.testing.assert_array_equal(plain.decision_function(queries), plain.decision_function(same))
     with pytest.raises(ValueError, match="edge attributes amount"):
@@ -151,6 +151,6 @@ def test_the_largest_amounts_are_scored_and_explained_without_a_warning(directed
     amounts[-10:] = largest
     huge = replace(graphs, edge_attributes=amounts)
     for references in (graphs, huge):
-        model = GLASS().fit(references)
+        model = GraphGlass().fit(references)
         assert np.isfinite(model.decision_function(huge)).all()
         assert np.isfinite(model.explain(huge[-1]).score)

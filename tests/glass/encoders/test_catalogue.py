@@ -18,7 +18,7 @@ def test_what_is_not_installed_is_not_ready(monkeypatch):
     assert "numeric" in ready
 
 
-def test_the_paper_preset_takes_a_language_encoder_where_one_is_installed(monkeypatch):
+def test_glass_takes_a_language_encoder_where_one_is_installed(monkeypatch):
     from graphglass.glass.encoders import catalogue as module
 
     def only(*names):

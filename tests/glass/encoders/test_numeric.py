@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from graphglass.errors import EncoderError, ParameterError
 from graphglass.glass.encoders.numeric import NumericEncoder
 from graphglass.glass.encoders.text_encoder import load_encoder
-from graphglass.structure.fields import FIELD_NAMES
 from graphglass.glass.prompt.graphdp import GraphDP, PromptContext
+from graphglass.structure.fields import FIELD_NAMES
 
 
 def test_rows_and_even_prefixes_have_constant_length(fifty_prompts):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from graphglass import GLASS
+from graphglass import GraphGlass, ReferenceDetector
 
 
 def test_methods_have_their_usual_meaning(fitted, queries):
@@ -17,7 +17,7 @@ def test_methods_have_their_usual_meaning(fitted, queries):
 
 
 def test_fit_predict_flags_by_leave_one_out_scores(normals):
-    detector = GLASS(contamination=0.2)
+    detector = GraphGlass(contamination=0.2)
     flags = detector.fit_predict(normals)
     assert np.array_equal(flags, detector.decision_scores_ > detector.threshold_)
     assert flags.mean() == pytest.approx(0.2, abs=0.05)
@@ -26,13 +26,13 @@ def test_fit_predict_flags_by_leave_one_out_scores(normals):
 def test_cross_validation_over_a_set_and_over_a_list(mutag):
     chosen = np.random.default_rng(0).permutation(len(mutag))[:60]
     graphs, anomalous = mutag[chosen].without_labels(), (mutag.labels[chosen] != 1).astype(int)
-    of_set = cross_val_score(GLASS(), graphs, anomalous, scoring="roc_auc", cv=3)
-    of_list = cross_val_score(GLASS(), list(graphs), anomalous, scoring="roc_auc", cv=3)
+    of_set = cross_val_score(GraphGlass(), graphs, anomalous, scoring="roc_auc", cv=3)
+    of_list = cross_val_score(GraphGlass(), list(graphs), anomalous, scoring="roc_auc", cv=3)
     assert np.isfinite(of_set).all()
     assert np.array_equal(of_set, of_list)
-    search = GridSearchCV(GLASS(), {"contamination": [0.05, 0.2]}, scoring="roc_auc", cv=2).fit(graphs, anomalous)
+    search = GridSearchCV(GraphGlass(), {"contamination": [0.05, 0.2]}, scoring="roc_auc", cv=2).fit(graphs, anomalous)
     assert search.best_estimator_.decision_scores_.shape == (60,)
-    adapter = GLASS().as_sklearn()
+    adapter = GraphGlass().as_sklearn()
     signed = cross_val_score(adapter, graphs, 1 - 2 * anomalous, scoring="roc_auc", cv=3)
     assert np.allclose(signed, of_set)
 
@@ -53,7 +53,7 @@ def test_a_batch_is_explained_one_by_one(fitted, queries):
 
 
 def test_notebooks_show_detectors_and_explanations(fitted, queries):
-    assert "not fitted" in GLASS()._repr_html_()
+    assert "not fitted" in GraphGlass()._repr_html_()
     assert f"<td>{fitted.scorer_.reference_count}</td>" in fitted._repr_html_()
     told = fitted.explain(queries[0], nodes=False)
     assert told.id in told._repr_html_()
@@ -62,11 +62,11 @@ def test_notebooks_show_detectors_and_explanations(fitted, queries):
 
 def test_a_saved_model_has_a_card_with_equal_bytes(normals, tmp_path):
     for name in ("one", "two"):
-        GLASS(contamination=0.2).fit(normals).save(tmp_path / name)
+        GraphGlass(contamination=0.2).fit(normals).save(tmp_path / name)
     card = (tmp_path / "one" / "README.md").read_text()
     assert card == (tmp_path / "two" / "README.md").read_text()
     assert f"{len(normals)} normal references, 0 known anomalies" in card
     assert "contamination=0.2" in card
     assert "every query is compared with every reference" in card
-    GLASS.load(tmp_path / "one").save(tmp_path / "one")
+    ReferenceDetector.load(tmp_path / "one").save(tmp_path / "one")
     assert (tmp_path / "one" / "README.md").read_text() == card
