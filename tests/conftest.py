@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from graphglass import GraphGlass, load_dataset, read_graphs
+from graphglass import GLASS, GraphGlass, load_dataset, read_graphs
 from graphglass.graphs.canonical import canonical_graph_set
 
 
@@ -44,7 +44,7 @@ def fitted(request, normals):
     return (
         GraphGlass().fit(normals)
         if request.param == "default"
-        else GraphGlass(encoder="numeric", epochs=2, random_state=3).fit(normals)
+        else GLASS(encoder="numeric", epochs=2, random_state=3).fit(normals)
     )
 
 

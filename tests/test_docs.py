@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from graphglass import GraphGlass, concatenate, load_dataset, read_graphs, write_json_lines, write_parquet
+from graphglass import GLASS, GraphGlass, concatenate, load_dataset, read_graphs, write_json_lines, write_parquet
 from graphglass.cli.app import app
 
 ROOT = Path(__file__).parents[1]
@@ -122,7 +122,7 @@ def starting_names(page):
         return {}
     run_command("glass private budget create clinic.db --dataset wards-2026 --epsilon 4 --delta 1e-5", parse_only=False)
     mutag = load_dataset("MUTAG").without_labels()
-    model = GraphGlass(encoder="numeric", epochs=1).fit(mutag[:40])
+    model = GLASS(encoder="numeric", epochs=1).fit(mutag[:40])
     return {"model": model, "references": mutag[40:120], "queries": mutag[120:130]}
 
 

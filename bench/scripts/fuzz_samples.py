@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save as to_safetensors
 
-from graphglass import GraphGlass, read_graphs, write_json_lines, write_parquet
+from graphglass import GLASS, GraphGlass, read_graphs, write_json_lines, write_parquet
 from graphglass.files.single_file import pack_artifact
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.privacy.release.ledger import Ledger
@@ -86,7 +86,7 @@ def write_samples(folder: Path) -> None:
             archive.writestr(f"T_{name}.txt", text)
     GraphGlass().fit(molecules).save(folder / "model")
     GraphGlass().fit(flows[[0, 1, 2, 0, 1, 2, 0, 1, 2]]).save(folder / "flow-model")
-    GraphGlass(encoder="numeric", epochs=1).fit(molecules).save(folder / "paper-model")
+    GLASS(encoder="numeric", epochs=1).fit(molecules).save(folder / "paper-model")
     (folder / "ledger").mkdir()
     ledger = Ledger.create(folder / "ledger" / "l.db")
     ledger.grant("ward", epsilon=4.0, delta=1e-5)

@@ -58,10 +58,10 @@ def test_only_adapters_learn(tiny: str) -> None:
 
 
 def test_tuned_scores(tiny: str) -> None:
-    from graphglass import GraphGlass
+    from graphglass import GLASS
 
     graphs = load_dataset("MUTAG")[:30].without_labels()
-    detector = GraphGlass(encoder=tiny, epochs=1, random_state=0).fit(graphs[:16])
+    detector = GLASS(encoder=tiny, epochs=1, random_state=0).fit(graphs[:16])
     settings = LoraSettings(epochs=1, learning_rate=1e-2)
     scores = tuned_scores(detector, graphs[:16], graphs[16:30], tiny, settings, 0)
     again = tuned_scores(detector, graphs[:16], graphs[16:30], tiny, settings, 0)

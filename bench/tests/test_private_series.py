@@ -26,7 +26,7 @@ from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.source_models import SourceEncoders
 from glassbench.tables import tables
-from graphglass import GraphGlass
+from graphglass import GLASS
 from graphglass.channels.neighbours import mean_distance
 from graphglass.errors import BenchError, PrivacyError
 from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
@@ -122,7 +122,7 @@ def test_every_condition_is_there(sides: Any) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        private, "factory", lambda name: lambda seed: GraphGlass(encoder="numeric", epochs=1, random_state=seed)
+        private, "factory", lambda name: lambda seed: GLASS(encoder="numeric", epochs=1, random_state=seed)
     )
 
 
@@ -184,7 +184,7 @@ def test_embeddings_are_those_of_the_unadapted_source_model(data: Any, small: No
     """Nothing is fitted on the target: its graphs are read alone and in any company to the same codes."""
     encoders = SourceEncoders(tmp_path)
     sources = {name: data.get(name)[:8].without_labels() for name in ("AIDS", "MUTAG")}
-    detector = encoders.fit_encoder(GraphGlass(encoder="numeric", epochs=1), sources)
+    detector = encoders.fit_encoder(GLASS(encoder="numeric", epochs=1), sources)
     target = data.get("PROTEINS").without_labels()
     whole = detector.channel_embeddings(target)
     alone = [detector.channel_embeddings(target[i]) for i in range(5)]

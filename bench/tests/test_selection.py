@@ -16,7 +16,7 @@ from glassbench.runner import run_jobs
 from glassbench.single import scoring_jobs, selection_jobs, single_jobs
 from glassbench.source_models import SourceEncoders
 from glassbench.tables import tables
-from graphglass import GLASS, GraphGlass
+from graphglass import GLASS
 from graphglass.errors import BenchError
 from graphglass.glass.training.trainer import _Run
 
@@ -32,7 +32,7 @@ def epochs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         original(self)
 
     def small(seed: int) -> GLASS:
-        return GraphGlass(encoder="numeric", epochs=20, slices=(16, 32), random_state=seed)
+        return GLASS(encoder="numeric", epochs=20, slices=(16, 32), random_state=seed)
 
     monkeypatch.setattr(_Run, "epoch", counted)
     monkeypatch.setattr(single, "factory", lambda name: small)

@@ -12,13 +12,13 @@ import pytest
 from glassbench import transfer
 from glassbench.source_models import SourceEncoders, identity
 from glassbench.transfer import SourceModel
-from graphglass import GLASS, GraphGlass
+from graphglass import GLASS
 from graphglass.errors import BenchError
 from graphglass.glass.training import trainer
 
 
 def small(seed: int = 0, **options: Any) -> GLASS:
-    return GraphGlass(**{"encoder": "numeric", "epochs": 2, "slices": (16, 32), "random_state": seed} | options)
+    return GLASS(**{"encoder": "numeric", "epochs": 2, "slices": (16, 32), "random_state": seed} | options)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from glassbench.runner import run_jobs
 from glassbench.single import scoring_jobs
 from glassbench.tables import tables
 from glassbench.transfer import PAIRS, POOLS, STRUCTURE, SourceModel, few_shot_jobs, target, transfer_jobs
-from graphglass import GraphGlass
+from graphglass import GLASS, GraphGlass
 from graphglass.errors import BenchError
 from graphglass.glass import embedder
 
@@ -107,7 +107,7 @@ def test_glass_is_measured_with_features_and_by_structure_alone(data: Any, tmp_p
         return original(encoder, structure, context, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfer, "factory", lambda name: lambda seed: GraphGlass(encoder="numeric", epochs=1))
+        patch.setattr(transfer, "factory", lambda name: lambda seed: GLASS(encoder="numeric", epochs=1))
         patch.setattr(embedder, "text_anchors", recorded)
         (job,) = transfer_jobs(Plan(data, ["PROTEINS"], ["glass"], **ONE), sources=["mol"])
         results = Results.create(tmp_path / "transfer", Purpose("transfer", "minority"))
@@ -140,7 +140,7 @@ def test_scoring_needs_scoring_rules(data: Any) -> None:
 def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(
-        single, "factory", lambda name: lambda seed: GraphGlass(encoder="numeric", epochs=1, random_state=seed)
+        single, "factory", lambda name: lambda seed: GLASS(encoder="numeric", epochs=1, random_state=seed)
     )
     (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass"], **ONE))
     (outcome,) = job.run(job.cells)

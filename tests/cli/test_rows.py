@@ -12,7 +12,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from graphglass.cli.rows import encoded, ranking
+from graphglass.cli.rows import encoded
+from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.graphs.read import read_graphs
 
 HUGE = 10**25
@@ -56,7 +57,7 @@ def test_columns_of_several_types_become_text_except_in_json(given: list[Any], t
 def test_every_column_has_a_name_of_its_own() -> None:
     record = {"id": "a", "nodes": 1, "score": "mine", "input_score": "too", "input_input_score": 3}
     graphs = read_graphs([record], keep="all")
-    columns = ranking(graphs, np.array([0.5]))
+    columns = ScoredGraphs.uncalibrated(graphs, np.array([0.5])).columns()
     own = {"input_input_input_score": ["mine"], "input_score": ["too"], "input_input_score": [3]}
     assert {name: columns[name].tolist() for name in own} == own
     assert list(columns) == ["id", "score", "rank", *own]

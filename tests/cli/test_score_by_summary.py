@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GraphGlass, ReferenceDetector, write_json_lines
+from graphglass import GLASS, ReferenceDetector, write_json_lines
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError, ServeError
 from graphglass.privacy.private_summary import PrivateSummary
@@ -72,7 +72,7 @@ def test_what_is_refused(place, normals):
     assert isinstance(glass(*base, "--source-prior").exception, ArtifactError)  # it carries none
     for more in (("--references", place / "public.jsonl"), ("--zero-shot",), ("--report", place / "r.html")):
         assert isinstance(glass(*base, *more).exception, InputError)
-    GraphGlass(encoder="numeric", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
+    GLASS(encoder="numeric", epochs=1, random_state=5).fit(normals[:20]).save(place / "other")
     other = glass("score", place / "other", place / "queries.jsonl", "--summary", place / "plain")
     assert isinstance(other.exception, ArtifactError)
     assert "was released with encoder" in str(other.exception)

@@ -341,7 +341,7 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
 
 def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):
     monkeypatch.setattr("graphglass.detector.indexed_scorer.EXACT_UP_TO", 20)
-    model = GraphGlass(epochs=1).fit(normals[:10])
+    model = GLASS(epochs=1).fit(normals[:10])
     model.with_references(normals).save(tmp_path / "indexed")
     assert list((tmp_path / "indexed").glob("index-*.faiss"))
     outcomes = score_parts(client, tmp_path / "indexed", [place / "parts"], tmp_path / "out")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from graphglass import GraphGlass, ReferenceDetector
+from graphglass import GLASS, GraphGlass, ReferenceDetector
 from graphglass.errors import ArtifactError, GlassError
 from graphglass.files.manifest import MANIFEST, digest
 
@@ -16,7 +16,7 @@ from graphglass.files.manifest import MANIFEST, digest
 def models(normals, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     GraphGlass().fit(normals).save(folder / "default")
-    GraphGlass(encoder="numeric", epochs=0).fit(normals[:10]).save(folder / "paper")
+    GLASS(encoder="numeric", epochs=0).fit(normals[:10]).save(folder / "paper")
     return folder
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GraphGlass, ReferenceDetector, write_json_lines
+from graphglass import GLASS, GraphGlass, ReferenceDetector, write_json_lines
 from graphglass.channels import profiled_graphs
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables import table_channel
@@ -28,11 +28,7 @@ KEPT = 40  # references with a leave-one-out score
 
 @pytest.fixture(scope="module", params=["default", "paper"])
 def small(request, normals):
-    return (
-        GraphGlass().fit(normals)
-        if request.param == "default"
-        else GraphGlass(encoder="numeric", epochs=1).fit(normals)
-    )
+    return GraphGlass().fit(normals) if request.param == "default" else GLASS(encoder="numeric", epochs=1).fit(normals)
 
 
 @pytest.fixture

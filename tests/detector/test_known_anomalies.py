@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from graphglass import GraphGlass, ReferenceDetector
+from graphglass import GLASS, GraphGlass, ReferenceDetector
 from graphglass.detector.known_anomalies import RIDGE, _kernel, _teach
 from graphglass.errors import GraphError, InputError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
@@ -162,7 +162,7 @@ def test_bad_calls(sides, detector):
     with pytest.raises(InputError, match="is the known anomaly"):
         GraphGlass().fit(normals, anomalies=strange).add_references(strange[0])
     with pytest.raises(InputError, match="takes no known anomalies"):
-        GraphGlass(encoder="numeric", epochs=0).fit(normals[:10]).add_anomalies(strange)
+        GLASS(encoder="numeric", epochs=0).fit(normals[:10]).add_anomalies(strange)
 
 
 def test_more_known_anomalies_than_normals_work(sides, test_set):

@@ -31,10 +31,9 @@ def test_labels_and_ids_do_not_reach_the_score(fitted, queries):
 
 def test_equal_seeds_give_equal_bits(normals, queries):
     one, two = (
-        GraphGlass(encoder="numeric", epochs=2, random_state=7).fit(normals).decision_function(queries)
-        for _ in range(2)
+        GLASS(encoder="numeric", epochs=2, random_state=7).fit(normals).decision_function(queries) for _ in range(2)
     )
-    other = GraphGlass(encoder="numeric", epochs=2, random_state=8).fit(normals).decision_function(queries)
+    other = GLASS(encoder="numeric", epochs=2, random_state=8).fit(normals).decision_function(queries)
     assert np.array_equal(one, two)
     assert not np.array_equal(one, other)
 
@@ -176,7 +175,7 @@ def test_wide_attributes_and_many_labels_are_read(normals):
 
 
 def test_encoders_without_references_ask_for_them(normals):
-    bare = GraphGlass(encoder="numeric", epochs=1).fit_encoder(normals[:10])
+    bare = GLASS(encoder="numeric", epochs=1).fit_encoder(normals[:10])
     for call in (bare.decision_function, bare.p_values, bare.explain, bare.add_references):
         with pytest.raises(NotFittedError, match="with_references"):
             call(normals[:1])
@@ -231,7 +230,7 @@ def test_several_domains_train_one_encoder(normals, queries):
 
 
 def test_clone_and_params():
-    detector = GraphGlass(encoder="numeric", k=7, slices=(64, 128), random_state=4)
+    detector = GLASS(encoder="numeric", k=7, slices=(64, 128), random_state=4)
     copy = clone(detector)
     assert copy.get_params() == detector.get_params()
     assert clone(detector).set_params(k=9).k == 9
@@ -254,7 +253,7 @@ def test_bad_parameters(normals, params, message):
 
 def test_a_missing_encoder_says_how_to_get_it(normals):
     with pytest.raises(EncoderError, match="nobody/nothing"):
-        GraphGlass(encoder="nobody/nothing").fit(normals)
+        GLASS(encoder="nobody/nothing").fit(normals)
 
 
 def test_bad_calls(fitted, normals, queries):
@@ -286,7 +285,7 @@ def test_score_variants(fitted, queries):
 
 
 def test_new_encoders_forget_the_references_of_the_old_ones(normals, tmp_path):
-    detector = GraphGlass(encoder="numeric", epochs=1).fit(normals[:10])
+    detector = GLASS(encoder="numeric", epochs=1).fit(normals[:10])
     detector.fit_encoder(normals[10:20])
     with pytest.raises(NotFittedError, match="no references"):
         detector.decision_function(normals[:2])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphglass import GraphGlass
+from graphglass import GLASS
 from graphglass.errors import ParameterError
 from graphglass.glass.prompt.graphdp import PromptContext
 
@@ -23,7 +23,7 @@ def relabelled(graphs):
 @pytest.fixture(scope="module")
 def fitted(domains):
     return {
-        features: GraphGlass(encoder="numeric", epochs=1, features=features).fit(domains)
+        features: GLASS(encoder="numeric", epochs=1, features=features).fit(domains)
         for features in ("kept", "structure")
     }
 
@@ -67,4 +67,4 @@ def test_prompts_name_the_regime_of_transfer(fitted, queries, monkeypatch):
 
 def test_an_unknown_choice_of_features_is_refused():
     with pytest.raises(ParameterError, match="kept, structure"):
-        GraphGlass(features="some").settings()
+        GLASS(features="some").settings()

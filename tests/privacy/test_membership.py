@@ -22,10 +22,10 @@ def worlds():
 
     The replaced graph is the worst of many: of all candidates, the pair whose features lie farthest apart.
     """
-    from graphglass import GraphGlass, load_dataset
+    from graphglass import GLASS, load_dataset
 
     molecules = load_dataset("MUTAG").without_labels()
-    model = GraphGlass(encoder="numeric", epochs=1, slices=(16, 32)).fit(molecules[:60].structure_only())
+    model = GLASS(encoder="numeric", epochs=1, slices=(16, 32)).fit(molecules[:60].structure_only())
     candidates = _candidates()
     features = JointFeatures((("graph:16", 16), ("text:16", 16)), 2, 256.0)
     rows = features(model.channel_embeddings(candidates))

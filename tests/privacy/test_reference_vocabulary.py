@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GraphGlass, ReferenceDetector, concatenate
+from graphglass import GLASS, ReferenceDetector, concatenate
 from graphglass.cli.app import app
 from graphglass.detector import indexed_scorer
 from graphglass.errors import PrivacyError
@@ -23,7 +23,7 @@ def relabelled(graphs):
 @pytest.fixture(scope="module")
 def trained(queries):
     """A public model of one domain."""
-    return GraphGlass(encoder="numeric", epochs=1).fit(queries)
+    return GLASS(encoder="numeric", epochs=1).fit(queries)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from graphglass import GraphGlass
+from graphglass import GLASS
 from graphglass.errors import ArtifactError, InputError
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.publish import release
@@ -11,7 +11,7 @@ from graphglass.privacy.summary_detector import SummaryDetector
 @pytest.fixture(scope="module")
 def model(queries):
     """A public model; the normals of the other fixtures are private to it."""
-    return GraphGlass(encoder="numeric", epochs=1).fit(queries)
+    return GLASS(encoder="numeric", epochs=1).fit(queries)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_saved_detector_holds_no_reference(model, summary, normals, tmp_path):
 
 def test_the_wrong_model_or_a_missing_prior_is_refused(summary, model, normals):
     with pytest.raises(ArtifactError, match="released with encoder"):
-        SummaryDetector.of(summary, GraphGlass(encoder="numeric", epochs=1, random_state=9).fit(normals))
+        SummaryDetector.of(summary, GLASS(encoder="numeric", epochs=1, random_state=9).fit(normals))
     with pytest.raises(ArtifactError, match="no source prior"):
         SummaryDetector.of(summary, model, source_prior=True)
     with pytest.raises(InputError, match="no graph to score"):

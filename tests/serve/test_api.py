@@ -277,7 +277,7 @@ def test_openapi_and_docs_need_no_network(client):
 
 @pytest.mark.slow
 def test_a_private_summary_tells_nothing_about_references(tmp_path, normals, ring, limits, ledger):
-    model = GraphGlass(encoder="numeric", epochs=1).fit(normals.structure_only())
+    model = GLASS(encoder="numeric", epochs=1).fit(normals.structure_only())
     model.save(tmp_path / "model")
     private = read_graphs([ring(size, f"secret-{size}") for size in range(10, 40)])
     release(private, model=model, ledger=ledger, dataset="site", epsilon=4, output=tmp_path / "summary")
@@ -301,7 +301,7 @@ def test_a_summary_is_warmed_up_by_a_graph_it_can_read(tmp_path, make_graphs, mo
     from graphglass.privacy.summary_detector import SummaryDetector
 
     public, private = (make_graphs(12, seed=seed, labels=labels, attributes=attributes) for seed in (0, 1))
-    model = GraphGlass(encoder="numeric", epochs=1).fit(public)
+    model = GLASS(encoder="numeric", epochs=1).fit(public)
     private = private[private.sizes > 3]  # a single node is the same graph everywhere
     summary = release(private, model=model, ledger=ledger, dataset="site", epsilon=4)
     SummaryDetector.of(summary, model).save(tmp_path / "released")

@@ -118,7 +118,7 @@ def test_a_large_request_that_meets_a_change_is_answered_by_the_new_state(own_mo
 
 def test_another_summary_of_the_same_encoders_is_another_model(tmp_path, ring, ledger):
     public = read_graphs([ring(size) for size in range(5, 20)])
-    model = GraphGlass(encoder="numeric", epochs=1).fit(public)
+    model = GLASS(encoder="numeric", epochs=1).fit(public)
     model.save(tmp_path / "model")
     for name, sizes in (("one", range(20, 40)), ("two", range(30, 50))):
         private = read_graphs([ring(size, f"secret-{size}") for size in sizes])

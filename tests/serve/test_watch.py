@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GraphGlass, ReferenceDetector, read_graphs
+from graphglass import GLASS, ReferenceDetector, read_graphs
 from graphglass.cli.app import app
 from graphglass.detector.drift import DriftMartingale
 from graphglass.detector.online_fdr import OnlineFDR
@@ -131,7 +131,7 @@ def test_labelled_and_plain_graphs_of_one_batch_are_both_scored(tmp_path, mutag,
     from graphglass.privacy.release.publish import release
     from graphglass.privacy.summary_detector import SummaryDetector
 
-    encoder = GraphGlass(encoder="numeric", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
+    encoder = GLASS(encoder="numeric", epochs=1).fit({"a": mutag[:20], "b": mutag[20:40]})
     summary = release(mutag[60:100], model=encoder, ledger=ledger, dataset="site", epsilon=8)
     SummaryDetector.of(summary, encoder).save(tmp_path / "model")
     links = [{"source": 0, "target": 1}]
