@@ -111,7 +111,7 @@ def find_dataset(name: str, root: str | Path | None = None) -> Path | None:
 
 def bundled_path(name: str) -> Path | None:
     """The package's own copy of a dataset, or None."""
-    path = Path(str(files("graphglass.datasets"))) / f"{dataset_entry(name).name}.zip"
+    path = Path(str(files("graphglass.graphs"))) / f"{dataset_entry(name).name}.zip"
     return path if path.is_file() else None
 
 
