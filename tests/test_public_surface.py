@@ -22,7 +22,7 @@ def test_every_public_name_exists_and_is_listed(name):
     assert set(package.__all__) <= set(dir(package))
     for public in package.__all__:
         assert getattr(package, public).__doc__ is not None, public
-    with pytest.raises(AttributeError, match="(?i)no .*attribute '?nothing"):
+    with pytest.raises(AttributeError, match=r"(?i)no .*attribute '?nothing"):
         _ = package.nothing
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphglass.messages import counted, listing, setting
+from graphglass.messages import command_line, counted, listing, setting
 
 ROOT = Path(__file__).parents[1]
 TEXTS = [
@@ -30,7 +30,12 @@ def test_words():
     assert listing([]) == "none"
     assert listing(["a", "b"]) == "a, b"
     assert listing("abcd", 2) == "a, b, ... (4 in all)"
-    assert setting("id_column", "NAME") == "--id-column NAME (id_column='NAME' in Python)"
+    assert setting("id_column", "NAME") == "id_column='NAME'"
+    with command_line():
+        assert setting("id_column", "NAME") == "--id-column NAME"
+        assert [setting("directed", value) for value in (True, False)] == ["--directed", "--undirected"]
+        assert setting("ignore", ["a", "b"]) == "--ignore a --ignore b"
+        assert setting("graph_column", "case") == "--graph-id case"
 
 
 @pytest.mark.parametrize("pattern", [ODD, ELSEWHERE], ids=["odd", "elsewhere"])

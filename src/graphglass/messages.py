@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_COMMAND: ContextVar[bool] = ContextVar("command", default=False)  # whether a command speaks, or Python
+_OPTIONS = {"graph_column": "graph-id", "source_column": "source", "target_column": "target"}
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Messages of this block name the options of a command; others name the arguments in Python."""
+    before = _COMMAND.set(True)
+    try:
+        yield
+    finally:
+        _COMMAND.reset(before)
 
 
 def setting(name: str, value: object) -> str:
-    """A setting of the reader as people give it: the option of a command, and the keyword in Python."""
-    return f"--{name.replace('_', '-')} {value} ({name}={value!r} in Python)"
+    """A setting of the reader as whoever reads the message gives it: ``--fill 0.0`` or ``fill=0.0``."""
+    if not _COMMAND.get():
+        return f"{name}={value!r}"
+    option = _OPTIONS.get(name, name.replace("_", "-"))
+    if isinstance(value, bool):
+        return f"--{option}" if value else f"--un{option}" if name == "directed" else f"no --{option}"
+    if isinstance(value, list | tuple):
+        return " ".join(f"--{option} {one}" for one in value) or f"no --{option}"
+    return f"--{option} {value}"
+
+
+def either(option: str, argument: str) -> str:
+    """What a command offers, or what Python does, for something that is no setting of the reader."""
+    return option if _COMMAND.get() else argument
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 graph``, ``2 graphs``; an irregular plural is named."""
+    """``1 graph``, ``2 graphs``; a plural of its own is named."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 

@@ -28,7 +28,7 @@ def described(*arguments):
     "command",
     [
         ("fit",), ("score",), ("explain",), ("describe",), ("prompt",), ("references", "m", "add"),
-        ("references", "m", "replace"), ("private", "release"), ("encoders", "check"),
+        ("references", "m", "replace"), ("private", "release"),
     ],
 )  # fmt: skip
 def test_every_command_that_reads_graphs_has_the_options(command):
@@ -39,7 +39,7 @@ def test_every_command_that_reads_graphs_has_the_options(command):
 def test_columns_of_a_molecule_table(tmp_path):
     table = tmp_path / "m.csv"
     table.write_text("drug,key\nCCO,a\nCC,b\n")
-    with pytest.raises(InputError, match=r"--smiles-column NAME \(smiles_column='NAME' in Python\)"):
+    with pytest.raises(InputError, match=r"--smiles-column NAME\. .* --graph-id NAME"):
         glass("describe", table)
     with pytest.raises(InputError, match="has no column 'drugs'"):
         glass("describe", table, "--smiles-column", "drugs")
@@ -60,7 +60,7 @@ def test_fill_keeps_graphs_that_lack_attributes(tmp_path):
     full = '{"id": "%s", "nodes": [{"id": 0, "attributes": {"x": 1}}, {"id": 1%s}], "edges": [[0, 1]]}\n'
     path.write_text(full % ("a", ', "attributes": {"x": 2}') + full % ("b", ""))
     told = glass("describe", path)
-    assert "node 1 has no attribute 'x'; give it a value or read with --fill 0.0 (fill=0.0 in Python)" in told.stderr
+    assert "node 1 has no attribute 'x'; give it a value or read with --fill 0.0" in told.stderr
     assert list(described(path, "--fill", 0)) == ["a", "b"]
 
 
@@ -70,15 +70,21 @@ def test_all_rejects_are_listed_on_request(tmp_path):
     told = glass("describe", path).stderr
     assert "'b4'" in told
     assert "'b5'" not in told
-    assert "and 3 more; --all-rejects (read_report() in Python) lists them" in told
+    assert "and 3 more; --all-rejects lists them" in told
     assert "'b7'" in glass("describe", path, "--all-rejects").stderr
 
 
-def test_dropped_names_are_told(tmp_path):
+def test_numbered_ids_are_reported(tmp_path):
     (tmp_path / "m.smi").write_text("CC a\nCO a\n")
-    assert (
-        glass("describe", tmp_path / "m.smi").stderr.count("names are not used as ids ('a' is on lines 1 and 2)") == 1
-    )
+    shown = glass("describe", tmp_path / "m.smi").stderr
+    assert "1 graph with the id of another got a number, such as 'a (2)'" in shown
+
+
+def test_columns_that_look_like_times_are_named_and_used_on_request(tmp_path):
+    rows = [f"g{i // 4},{i % 4},{(i + 1) % 4},{i * 0.7 % 5},{1_700_000_000 + 60 * i}" for i in range(40)]
+    (tmp_path / "e.csv").write_text("graph_id,source,target,amount,at\n" + "\n".join(rows))
+    assert "edge column 'at' (time stamps); --use NAME uses one" in glass("describe", tmp_path / "e.csv").stderr
+    assert "time stamps" not in glass("describe", tmp_path / "e.csv", "--use", "at").stderr
 
 
 def test_nothing_readable_is_an_error(tmp_path):

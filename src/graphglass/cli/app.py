@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from graphglass.errors import GlassError
+from graphglass.messages import command_line
 
 # One command, one module with a Typer object called `app`. The text is the line in `glass --help`.
 COMMANDS = {
@@ -60,7 +61,8 @@ class LazyGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with command_line():
+                return super().invoke(ctx)
         except KeyboardInterrupt:  # Typer would end silently
             typer.echo("glass: interrupted", err=True)
             raise typer.Exit(130) from None

@@ -39,8 +39,9 @@ class Reading:
     target_column: Annotated[str, _option("Column of an edge table with the target node.", "--target")] = "target"
     node_label: Annotated[str, _option("Property or column of nodes with their label.")] = "label"
     edge_label: Annotated[str, _option("Property or column of edges with their label.")] = "label"
-    ignore: Annotated[
-        list[str] | None, _option("Column of an edge or node table that is not compared, such as a date. Repeatable.")
+    ignore: Annotated[list[str] | None, _option("Numeric column that is not compared. Repeatable.")] = None
+    use: Annotated[
+        list[str] | None, _option("Column to compare although it looks like a time, a date or an id. Repeatable.")
     ] = None
     directed: Annotated[
         bool | None, _option("Whether edges have a direction; by default the input decides.", "--directed/--undirected")

@@ -93,6 +93,8 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
             name: own_column([value for part in filled for value in part.columns.get(name, [None] * len(part))])
             for name in dict.fromkeys(name for part in filled for name in part.columns)
         },
+        rejected=tuple(reject for part in parts for reject in part.rejected),
+        reading=filled[0].reading if all(part.reading == filled[0].reading for part in filled) else None,
     )
 
 

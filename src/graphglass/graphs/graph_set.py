@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
 from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
+from graphglass.messages import listing
+
+if TYPE_CHECKING:
+    from graphglass.graphs.reading import ReadingOptions, Reject
 
 COUNT = "count"  # the edge attribute that says how many parallel edges became one
 
@@ -83,6 +88,10 @@ class GraphSet:
     columns : mapping str -> (graphs,)
         The caller's own columns, such as names or SMILES: bool, int64, float64, or objects (text; None where a value is
         missing). They follow the graphs through selection, joining and writing, and no score depends on them.
+    rejected : tuple of Reject
+        The records of the input that could not be read; none of a selection.
+    reading : ReadingOptions or None
+        How the graphs were read, if from a file or objects.
 
     Examples
     --------
@@ -114,6 +123,8 @@ class GraphSet:
     code_names: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     removed: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    rejected: tuple[Reject, ...] = ()
+    reading: ReadingOptions | None = None
 
     def __post_init__(self) -> None:
         graphs = len(self)
@@ -215,8 +226,10 @@ class GraphSet:
         attributes = None if self.edge_attributes is None else self.edge_attributes[once]
         return EdgeList(rows[once], columns[once], labels, attributes)
 
-    def __getitem__(self, key: int | np.integer[Any] | slice | Sequence[int] | NDArray[Any]) -> GraphSet:
-        """Select graphs by integer (a set of one), slice, index array or boolean mask."""
+    def __getitem__(self, key: int | np.integer[Any] | slice | str | Sequence[int | str] | NDArray[Any]) -> GraphSet:
+        """Select graphs by integer or id (a set of one), slice, index array, list of ids or boolean mask."""
+        if isinstance(key, str) or (isinstance(key, list | tuple) and any(isinstance(item, str) for item in key)):
+            key = [self.place(item) for item in ([key] if isinstance(key, str) else key)]
         # Only what the chosen graphs hold is touched: taking one graph costs its own size, not the set's.
         chosen = chosen_graphs(key, len(self))
         sizes = self.node_offsets[chosen + 1] - self.node_offsets[chosen]
@@ -229,8 +242,23 @@ class GraphSet:
             neighbour_offsets=offsets(degrees),
             neighbours=self.neighbours[ends],
             ids=tuple(self.ids[i] for i in chosen),
+            rejected=(),
             **self.rows_at({"graph": chosen, "node": nodes, "end": ends}),
         )
+
+    def place(self, identifier: str | int) -> int:
+        """The place of the graph with an id; a mistyped id is refused with the nearest ones."""
+        if isinstance(identifier, str) and identifier in self._places:
+            return self._places[identifier]
+        near = get_close_matches(str(identifier), self.ids, n=3)
+        hint = (
+            f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The ids begin with {listing(self.ids, 3)}."
+        )
+        raise GraphError(f"There is no graph {identifier!r:.60}. {hint}")
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.ids)}
 
     def rows_at(self, places: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         """Rows of all arrays the set has, chosen by index or mask for each of ``graph``, ``node`` and ``end``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from graphglass.errors import GraphError, LimitError, ParameterError
+from graphglass.messages import counted
 
 _SMALL = 64 << 20  # a file that unpacks to less cannot exhaust memory, whatever its ratio
 
@@ -97,23 +98,22 @@ DEFAULT_LIMITS = Limits()
 
 
 class Admission:
-    """Admits the graphs of one input while their ids differ and their sizes are within the limits."""
+    """Admits the graphs of one input while their sizes are within the limits, and numbers equal ids."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._places: dict[str, int] = {}
-        self._nodes = self._edges = self._bare = 0
+        self._ids: dict[str, int] = {}  # and how often each occurred
+        self._example = ""
+        self._nodes = self._edges = self._bare = self._renamed = 0
 
-    def admit(self, name: str, position: int, nodes: int, edges: int, *, described: bool) -> None:
-        """Count one graph; GraphError refuses it, LimitError the whole input.
+    def admit(self, name: str, nodes: int, edges: int, *, described: bool) -> str:
+        """Count one graph and return its id; GraphError refuses it, LimitError the whole input.
 
         Nodes that are neither described nor joined take no bytes of the input, so their number needs a bound of its
         own.
         """
         if nodes < 1:
             raise GraphError("the graph has no nodes")
-        if name in self._places:
-            raise GraphError(f"the id occurs already at {self._places[name]}")
         if excess := self.limits.graph_excess(nodes, edges):
             raise GraphError(excess)
         bare = 0 if described else max(nodes - 2 * edges, 0)
@@ -122,8 +122,23 @@ class Admission:
                 f"{nodes:,} nodes are declared, nearly all without an edge or a label; the limit max_bare_nodes of "
                 f"the whole input is {self.limits.max_bare_nodes:,}"
             )
-        self._places[name] = position
+        unique = name
+        while unique in self._ids:
+            self._ids[name] = self._ids.get(name, 1) + 1
+            unique = f"{name} ({self._ids[name]})"
+        if unique != name:
+            self._example = self._example or unique
+            self._renamed += 1
+        self._ids[unique] = 1
         self._bare, self._nodes, self._edges = self._bare + bare, self._nodes + nodes, self._edges + edges
-        self.limits.check("max_graphs", len(self._places), "Graphs of the input")
+        self.limits.check("max_graphs", len(self._ids), "Graphs of the input")
         self.limits.check("max_nodes", self._nodes, "Nodes of the input")
         self.limits.check("max_edges", self._edges, "Edges of the input")
+        return unique
+
+    @property
+    def renamed(self) -> str:
+        """A remark about ids that occurred again; nothing if all differ."""
+        if not self._renamed:
+            return ""
+        return f"{counted(self._renamed, 'graph')} with the id of another got a number, such as {self._example!r:.60}"

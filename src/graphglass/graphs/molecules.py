@@ -5,7 +5,7 @@ The node label is the atomic number, the edge label RDKit's bond type (1 single,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,6 @@ from graphglass.graphs.labels import typed_texts
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record, RecordSet
-from graphglass.graphs.readers.rejects import RejectLog
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
 _BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}
@@ -38,6 +37,8 @@ def rdkit_chemistry() -> Iterator[Any]:
 
 
 def parse_smiles(chemistry: Any, text: str, limits: Limits) -> Any:
+    if not text:
+        raise GraphError("there is no SMILES")
     if len(text) > limits.max_smiles_characters:
         bound = f"the limit max_smiles_characters is {limits.max_smiles_characters:,}"
         raise GraphError(f"a SMILES string of {len(text):,} characters, {bound}")
@@ -133,36 +134,19 @@ class MoleculeRow:
 
 
 def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], options: ReadOptions) -> GraphSet:
-    """Graphs of molecules, called by their names if `id_column` gives them or all are there and differ.
+    """Graphs of molecules, called by their names, or by the line where they have none.
 
     `parse` makes an RDKit molecule of (RDKit's ``Chem``, source); a GraphError says why it cannot.
     """
-    named = options.id_column is not None or _names_serve_as_ids(rows, options.log)
     records = RecordSet(options)
     with rdkit_chemistry() as chemistry:
         for row, label in zip(rows, typed_texts([row.label for row in rows]), strict=True):
-            name = row.name if named and row.name else f"line-{row.position}"
+            name = row.name or f"line-{row.position}"
             try:
                 if row.fault is not None:
                     raise GraphError(row.fault)
                 molecule = parse(chemistry, row.source)
                 records.add(_record(molecule, row.position, name, label, row.columns))
             except GraphError as error:
-                options.log.add(row.position, name, str(error))
+                options.log.add(row.position, name, str(error), row.columns)
     return records.build()
-
-
-def _names_serve_as_ids(rows: Iterable[MoleculeRow], log: RejectLog) -> bool:
-    """Whether every molecule has a name and no other has it; where only some do, the log says why none is used."""
-    lines: dict[str, int] = {}
-    reason = ""
-    for row in rows:
-        if row.fault is not None:
-            continue
-        if not row.name:
-            reason = reason or f"line {row.position} has none"
-        elif lines.setdefault(row.name, row.position) != row.position:
-            reason = reason or f"{row.name!r} is on lines {lines[row.name]} and {row.position}"
-    if reason and lines:
-        log.note(f"names are not used as ids ({reason}); molecules are named line-N instead")
-    return not reason

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError
 from graphglass.graphs.graph_set import COUNT
+from graphglass.graphs.reading import RULES
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-RULES = ("sum", "mean", "min", "max")
 _LARGEST = np.finfo(np.float64).max
 _SUMMED = {"amount", "amounts", "weight", "weights", "count", "counts"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -16,6 +17,7 @@ from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.messages import listing
 
 
@@ -60,8 +62,18 @@ def read_graphs(
     attributes, edge_attributes : sequence of str, optional
         Numeric properties of nodes and edges to keep, in those formats; all by default.
     ignore : str or sequence of str, optional
-        Columns of an edge or node table to leave out of the comparison, such as a date or a row number, in upper or
-        lower case; `keep` may still name them.
+        Numeric columns or properties to leave out of the comparison, in upper or lower case; `keep` may still name
+        them.
+    use : str or sequence of str, optional
+        Columns to compare although they look like time stamps, dates, running numbers or identifiers, which are left
+        out of tables and properties by default; ``"all"`` leaves none out.
+    standardise : {"none", "largest-fragment", "neutral"}
+        What happens to salts and mixtures: read whole, only the largest fragment, or that without its charges.
+    stereo : bool, default False
+        Whether stereochemistry enters the comparison of molecules.
+    reading : ReadingOptions, optional
+        How the references were read (``GraphSet.reading``): queries are read in the same way, and a setting that
+        contradicts it is refused.
     directed : bool, optional
         Whether edges have a direction. By default as the input states; TU files and edge tables state nothing and are
         read as undirected.
@@ -121,7 +133,9 @@ def read_report(
     """
     if format is not None and format not in FORMATS:
         raise ParameterError("read_graphs", "format", f"one of {', '.join(FORMATS)}", format)
-    fill = settings.get("fill")
+    reading = settings.get("reading")
+    given: Any = settings if reading is None else reading.completed(settings)
+    fill = given.get("fill")
     if fill is not None and not np.isfinite(fill):
         raise ParameterError("read_graphs", "fill", "a finite number", fill)
     if isinstance(source, GraphSet):
@@ -129,7 +143,7 @@ def read_report(
     if isinstance(source, list | tuple) and source and all(isinstance(item, GraphSet) for item in source):
         return ReadResult(concatenate(source))
     log = RejectLog(strict)
-    options = ReadOptions(**settings, log=log)
+    options = ReadOptions(**given, log=log)
     for name in options.merge or {}:
         merge_rule(name, options.merge or {})
     if isinstance(source, str | PathLike):
@@ -168,10 +182,11 @@ def read_report(
         raise SchemaError(
             f"{_shown(source)} has no column {min(missing)!r} to keep. Columns found: {listing([*log.columns])}."
         )
-    if options.ignore and not log.ignores and len(graphs):
+    unknown = {name.lower() for name in options.ignore} - {name.lower() for name in log.ignored}
+    if unknown and len(graphs) and reading is None:
         raise SchemaError(
-            f"{_shown(source)} was read as {kind.title}: only columns of edge and node tables can be ignored. Remove "
-            "the attribute from the input instead."
+            f"{_shown(source)} has no column {min(unknown)!r} to ignore. "
+            f"Columns that can be: {listing([*log.ignorable])}."
         )
     without = [name for name in options.merge or {} if name not in (*graphs.edge_attribute_names, COUNT)]
     if without and graphs.edge_count:
@@ -179,7 +194,11 @@ def read_report(
             f"{_shown(source)} has no edge attribute {without[0]!r} to merge. "
             f"Edge attributes found: {listing(graphs.edge_attribute_names)}."
         )
-    return log.result(graphs, kind.unit if isinstance(content, Path) else "item")
+    result = log.result(graphs, kind.unit if isinstance(content, Path) else "item")
+    chosen = {item.name: getattr(options, item.name) for item in fields(ReadingOptions)}
+    ignored = tuple(sorted(log.ignored)) if reading is None else reading.ignore
+    chosen |= {"ignore": ignored, "use": (), "directed": graphs.directed}
+    return replace(result, graphs=replace(graphs, rejected=result.rejects, reading=ReadingOptions(**chosen)))
 
 
 def _dataset_hint(name: str) -> str:

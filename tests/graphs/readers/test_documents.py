@@ -213,7 +213,7 @@ def test_gml_of_networkx(tmp_path: Path) -> None:
     assert graphs.edge_list().attributes.tolist() == [[1500.0]]
     assert graphs.label_names[int(graphs.edge_labels[0])] == "single"
     assert result.notes == (
-        "node property 'caption' is text and was not used; pass --node-label caption to use it as a label",
+        "node property 'caption' is text and was not used; pass node_label='caption' to use it as a label",
     )
 
 

@@ -75,8 +75,10 @@ def test_only_columns_that_are_there_and_not_needed_can_be_ignored(tmp_path: Pat
     for name in ("tiem", "customer", "graph_id", "source"):
         with pytest.raises(SchemaError, match=rf"no column '{name}' to ignore\. Columns that can be: time\."):
             read_graphs(path, graph_column="customer", ignore=[name])
-    with pytest.raises(SchemaError, match="only columns of edge and node tables can be ignored"):
+    with pytest.raises(SchemaError, match=r"no column 'time' to ignore\. Columns that can be: none"):
         read_graphs([{"id": "a", "nodes": 2, "edges": [[0, 1]]}], ignore="time")
+    records = [{"nodes": 2, "edges": [{"source": 0, "target": 1, "attributes": {"Time": 1.0, "sum": 2.0}}]}]
+    assert read_graphs(records, ignore="time").edge_attribute_names == ("sum",)
 
 
 def test_edges_alone(edges: Path) -> None:
@@ -140,7 +142,7 @@ CASES: list[tuple[str, str | None, list[str], int, str]] = [
     ("b,0,1,x\n", NODES.replace("2.5", "inf"), ["b"], 2, "attribute 'charge' of node '9' is infinite"),
     ("b,0,1,x\n", NODES.replace("2.5", ""), ["b"], 2, "node '9' has no attribute 'charge'"),
     ("b,0,1,x\n", NODES.replace("a,9", "a,7"), ["b"], 4, "node 7 occurs twice"),
-    ("b,0,1,x\n", NODES.replace("a,9", "a,"), ["b"], 4, "a row of the node table has no node"),
+    ("b,0,1,x\n", NODES.replace("a,9", "a,"), ["b"], 4, "a row of the node table has no finite node"),
 ]
 
 
@@ -249,9 +251,9 @@ def test_the_cell_that_makes_a_column_text_is_named(tmp_path: Path, cell: str) -
     found = cell.strip('"')
     assert note == (
         f"edge property 'amount' is text (row 4 has '{found}', other rows have numbers; correct it) and was not used; "
-        "pass --edge-label amount to use it as a label"
+        "pass edge_label='amount' to use it as a label"
     )
-    assert "edge property 'memo' is text and was not used; pass --edge-label memo" in read_report(path).notes[1]
+    assert "edge property 'memo' is text and was not used; pass edge_label='memo'" in read_report(path).notes[1]
     nodes = tmp_path / "n.csv"
     nodes.write_text("graph_id,node,charge\nb,0,1\na,0,?\nb,1,!\na,1,2\na,2,3\n")
     assert "'charge' is text (row 3 has '?'" in read_report(path, nodes=nodes).notes[2]

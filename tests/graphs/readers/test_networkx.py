@@ -69,9 +69,14 @@ def test_times_are_the_seconds_of_edge_tables(package: str, moment: date) -> Non
     table = pa.table({"graph_id": ["g"], "source": ["a"], "target": ["b"], "when": pa.array([moment])})
     graph = nx.Graph()
     graph.add_edge("a", "b", when=moment)
-    result = read_report(graph if package == "networkx" else igraph.Graph.from_networkx(graph))
+    source = graph if package == "networkx" else igraph.Graph.from_networkx(graph)
+    result = read_report(source, use="when")
     assert result.graphs.edge_attribute_names == ("when",)
-    assert result.graphs.edge_attributes.tolist() == read_graphs(table).edge_attributes.tolist()
+    assert result.graphs.edge_attributes.tolist() == read_graphs(table, use="when").edge_attributes.tolist()
+    for dated in (source, table):
+        unasked = read_report(dated)
+        assert unasked.graphs.edge_attributes is None
+        assert "edge column 'when' (dates)" in unasked.notes[-1]
 
 
 def test_decimals_are_numbers_and_other_types_are_reported() -> None:
@@ -103,7 +108,7 @@ def test_bad_values_leave_the_graph_out(bad: float) -> None:
 def test_missing_attributes_are_named_or_filled() -> None:
     graph = nx.path_graph(3)
     graph.nodes[0]["q"] = 1.0
-    with pytest.raises(GraphError, match=r"node 1 has no attribute 'q'; give it a value or read with --fill 0\.0"):
+    with pytest.raises(GraphError, match=r"node 1 has no attribute 'q'; give it a value or read with fill=0\.0"):
         read_graphs(graph)
     filled = read_graphs(graph, fill=0.0)
     assert filled.attributes is not None

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphglass.errors import FormatError, GraphError, LimitError, SchemaError
+from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
 from graphglass.graphs.readers.parquet import write_parquet
@@ -63,7 +64,6 @@ def test_the_bundled_molecules_come_back(tmp_path: Path) -> None:
         ({"targets": [[1], [1, None]]}, "an edge names node -1"),
         ({"node_labels": [[1, 1], [1]]}, "node_labels has 1 values, expected 3"),
         ({"node_names": [["x", "y"], None]}, "node_names has 0 values, expected 3"),
-        ({"id": ["a", "a"]}, "the id occurs already"),
     ],
 )
 def test_a_row_at_fault_is_left_out(tmp_path: Path, changes: dict[str, list[Any]], reason: str) -> None:
@@ -101,3 +101,11 @@ def test_size_is_checked_before_reading(tmp_path: Path) -> None:
     with pytest.raises(LimitError, match="max_edges is 99,999"):
         read_graphs(tmp_path / "e.pq", limits=Limits(max_edges=99_999))
     assert read_graphs(tmp_path / "e.pq").edge_count == 1
+
+
+def test_equal_ids_are_numbered(tmp_path: Path) -> None:
+    graphs = canonical_graph_set([2, 3], [0, 2], [1, 3], ids=["a", "b"])
+    write_parquet(graphs, tmp_path / "g.parquet")
+    table = pq.read_table(tmp_path / "g.parquet")
+    pq.write_table(table.set_column(0, "id", pa.array(["a", "a"])), tmp_path / "g.parquet")
+    assert read_graphs(tmp_path / "g.parquet").ids == ("a", "a (2)")

@@ -48,7 +48,7 @@ def test_named_values_give_id_and_class(path: Path) -> None:
     assert graphs.labels.tolist() == [0, 1]
 
 
-def test_titles_that_repeat_are_not_ids(tmp_path: Path) -> None:
+def test_titles_that_repeat_are_numbered(tmp_path: Path) -> None:
     place = tmp_path / "m.sdf"
     place.write_text(block("C", "x") + block("CC", "x"))
-    assert read_graphs(place).ids[0] == "line-1"
+    assert read_graphs(place).ids == ("x", "x (2)")

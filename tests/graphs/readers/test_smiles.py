@@ -61,20 +61,14 @@ def test_bad_molecules_are_left_out_and_ids_stay_aligned(tmp_path: Path, capfd: 
         read_graphs(path, strict=True)
 
 
-def test_names_that_cannot_be_ids_are_dropped_with_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_names_are_ids_and_repeats_are_numbered(tmp_path: Path) -> None:
     path = tmp_path / "m.smi"
-    for content, reason in (("CC a\nCO\nCN c\n", "line 2 has none"), ("CC a\nCO b\nCN a\n", "'a' is on lines 1 and 3")):
-        path.write_text(content)
-        result = read_report(path)
-        assert result.graphs.ids == ("line-1", "line-2", "line-3")
-        note = f"names are not used as ids ({reason}); molecules are named line-N instead"
-        assert result.notes == (note,)
-        caplog.clear()
-        read_graphs(path)
-        assert caplog.messages == [f"{path}: {note}"]
-    for content in ("CC\nCO\n", "CC a\nCO b\n"):
-        path.write_text(content)
-        assert read_report(path).notes == ()
+    path.write_text("CC a\nCO\nCN a\nCF a (2)\nCCl a\n")
+    result = read_report(path)
+    assert result.graphs.ids == ("a", "line-2", "a (2)", "a (2) (2)", "a (3)")
+    assert result.notes == ("3 graphs with the id of another got a number, such as 'a (2)'",)
+    path.write_text("CC a\nCO b\n")
+    assert read_report(path).notes == ()
 
 
 def test_a_table_with_ids_and_classes(tmp_path: Path) -> None:
@@ -93,18 +87,11 @@ def test_columns_by_name_tab_separated_and_gzipped(tmp_path: Path) -> None:
     with gzip.open(path, "wt") as stream:
         stream.write("drug\tkey\tkind\nCCO\t7\tgood\nCC\t7\tbad\n")
     result = read_report(path, smiles_column="drug", id_column="key", label_column="kind")
-    assert result.graphs.ids == ("7",)
-    assert "the id occurs already at 2" in result.rejects[0].reason
+    assert result.graphs.ids == ("7", "7 (2)")
     graphs = read_graphs(path, smiles_column="drug", label_column="kind")
     assert graphs.ids == ("line-2", "line-3")
     assert graphs.labels is not None
     assert graphs.labels.tolist() == ["good", "bad"]
-
-
-def test_names_that_repeat_are_not_ids(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text("smiles,name\nCC,same\nCO,same\n")
-    assert read_graphs(path).ids == ("line-2", "line-3")
 
 
 @pytest.mark.parametrize("options", [{"smiles_column": "nope"}, {"id_column": "nope"}, {"label_column": "nope"}])

@@ -38,8 +38,17 @@ def test_molecules(frame: Any) -> None:
 @FRAMES
 def test_missing_smiles_and_other_column_names(frame: Any) -> None:
     result = read_report(frame({"structure": ["CC", None]}), smiles_column="structure")
-    assert result.graphs.ids == ("line-0",)
-    assert len(result.rejects) == 1
+    assert result.graphs.ids == ("0",)
+    assert [(reject.id, reject.reason) for reject in result.rejects] == [("1", "there is no SMILES")]
+
+
+def test_the_index_of_a_frame_gives_the_ids() -> None:
+    frame = pandas.DataFrame({"smiles": ["CC", "CO"], "name": ["ethane", "methanol"]})
+    assert read_graphs(frame).ids == ("ethane", "methanol")
+    assert read_graphs(frame.set_index(pandas.Index(["x", "y"]))).ids == ("x", "y")
+    assert read_graphs(frame.drop(0)).ids == ("1",)
+    assert read_graphs(frame.drop(0), id_column="name").ids == ("methanol",)
+    assert read_graphs(frame.assign(name=["ethane", None])).ids == ("ethane", "line-1")
 
 
 @FRAMES
@@ -97,7 +106,7 @@ def test_line_numbers_count_blank_lines_before_the_header(tmp_path: Path, bad: s
 def test_times_become_seconds() -> None:
     times = pandas.to_datetime(["1970-01-01T00:00:01.5", "1970-01-02T00:00:00.0"])
     frame = pandas.DataFrame({"graph_id": ["g", "g"], "source": [0, 1], "target": [1, 2], "time": times})
-    numbers = read_graphs(frame).edge_attributes
+    numbers = read_graphs(frame, edge_attributes=["time"]).edge_attributes
     assert numbers is not None
     assert np.unique(numbers).tolist() == [1.5, 86400.0]
 

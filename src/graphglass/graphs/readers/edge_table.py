@@ -22,7 +22,7 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.messages import listing
+from graphglass.messages import listing, setting
 
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
@@ -78,12 +78,14 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     places = [_find(stored, pair) for pair in pairs]
     flat = FlatGraphs(ids, positions, counts, edge_graph, places[0], places[1])
     flat.directed = directed
+    flat.source = "stated" if DIRECTED in (edges.schema.metadata or {}) else "free"  # the mark of write_parquet
     edges = _without(ignored, _take_graph_columns(flat, edges, edge_graph, label, options))
     if nodes is not None:
         nodes = _without(ignored, _take_graph_columns(flat, nodes, node_graph, label, options))
-    flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, edge_rows, "edge", options)
+    free = flat.source == "free"
+    flat.edge_attributes, flat.edge_attribute_names = _numbers(edges, edge_rows, "edge", options, free=free)
     for edge in np.flatnonzero(~complete):
-        flat.fault(edge_graph[edge], "an edge has no source or no target", edge_rows[edge])
+        flat.fault(edge_graph[edge], "an edge has no source or no target that is finite", edge_rows[edge])
     for edge in np.flatnonzero((places[0] < 0) | (places[1] < 0)):
         flat.fault(edge_graph[edge], "an edge names a node that the node table does not list", edge_rows[edge])
     flat.inside = True
@@ -92,7 +94,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         flat.edge_labels = _label_column(edges, options.edge_label, flat.label_names)
     if nodes is not None:
         for row in np.flatnonzero(~given[0]):
-            flat.fault(node_graph[row], "a row of the node table has no node", node_rows[row])
+            flat.fault(node_graph[row], "a row of the node table has no finite node", node_rows[row])
         for place in _repeats(stored):
             row = order[place]
             flat.fault(node_graph[row], f"node {values[keys[0][row]]} occurs twice in the node table", node_rows[row])
@@ -100,8 +102,8 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     built = flat.build(options)
     if not stated and built.removed[:, 2].any():
         options.log.note(
-            "edges were read without direction; pass --directed (directed=True in Python) if it matters which end is "
-            "the source, or --undirected if it does not"
+            f"edges were read without direction; pass {setting('directed', True)} if it matters which end is the "
+            f"source, or {setting('directed', False)} if it does not"
         )
     return built
 
@@ -116,12 +118,18 @@ def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOpti
     if missing:
         raise SchemaError(
             f"{what} needs the columns {', '.join(given)}; missing: {', '.join(missing)}. "
-            f"Columns found: {listing(names)}. Columns of other names are given with --graph-id, --source and --target."
+            f"Columns found: {listing(names)}. {other_names()}"
         )
     usual = dict(zip(given, wanted, strict=True))
     free = {name: f"{name} (unnamed)" for name in wanted if name in names and name not in given}
     renamed = table.rename_columns([usual.get(name, free.get(name, name)) for name in names])
     return renamed.replace_schema_metadata(table.schema.metadata)
+
+
+def other_names() -> str:
+    """How to say which columns of an edge table are which."""
+    wanted = [setting(f"{name}_column", "NAME") for name in ("graph", "source", "target")]
+    return f"Columns of other names are given with {', '.join(wanted)}."
 
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:
@@ -152,18 +160,13 @@ def _class_column(tables: Sequence[pa.Table | None], options: ReadOptions) -> st
 
 
 def _ignored(tables: Sequence[pa.Table | None], options: ReadOptions) -> set[str]:
-    """The columns of both tables that the caller leaves out; a name that is missing or needed is refused."""
-    options.log.ignores = True
+    """The columns of both tables that the caller leaves out."""
     needed = {*EDGE_COLUMNS, *NODE_COLUMNS}
-    headers = [[name for name in table.column_names if name not in needed] for table in tables if table is not None]
-    found = set()
-    for name in [options.ignore] if isinstance(options.ignore, str) else options.ignore or ():
-        places = [(header, column_place(header, name)) for header in headers]
-        columns = {header[place] for header, place in places if place is not None}
-        if not columns:
-            names = [column for header in headers for column in header]
-            raise SchemaError(f"There is no column {name!r} to ignore. Columns that can be: {listing(names)}.")
-        found |= columns
+    wanted = {name.lower() for name in options.ignore}
+    names = [name for table in tables if table is not None for name in table.column_names if name not in needed]
+    found = {name for name in names if name.lower() in wanted}
+    options.log.ignorable.update(dict.fromkeys(names))
+    options.log.ignored.update(dict.fromkeys(sorted(found)))
     return found
 
 
@@ -176,6 +179,8 @@ def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:
     if options.directed is not None:
         return options.directed, True
     mark = (edges.schema.metadata or {}).get(DIRECTED)
+    if mark is None and options.reading is not None and options.reading.directed is not None:
+        return options.reading.directed, True
     return mark == b"true", mark is not None
 
 
@@ -207,7 +212,8 @@ def _node_keys(columns: list[pa.ChunkedArray]) -> tuple[NDArray[Any], list[Codes
 
     Whole numbers are in their order; if any column holds text, all count as text, in the order it appears.
     """
-    given = [column.is_valid().to_numpy() for column in columns]
+    given = [_stated(column) for column in columns]
+    columns = [pc.if_else(pa.array(there), column, None) for there, column in zip(given, columns, strict=True)]
     whole = [_whole_numbers(column) for column in columns]
     if all(column is not None for column in whole):
         numbers = [pc.fill_null(column, 0).to_numpy().astype(np.int64) for column in whole if column is not None]
@@ -215,6 +221,12 @@ def _node_keys(columns: list[pa.ChunkedArray]) -> tuple[NDArray[Any], list[Codes
         return values, np.split(codes, np.cumsum([len(column) for column in numbers])[:-1]), given
     texts, split = _factorise([pc.fill_null(column.cast(pa.string()), "") for column in columns])
     return np.asarray(texts, dtype=object), split, given
+
+
+def _stated(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Where a column gives an id; NaN and infinity are none."""
+    finite = pc.is_finite(column) if pa.types.is_floating(column.type) else column.is_valid()
+    return np.asarray(pc.fill_null(finite, False).to_numpy())
 
 
 def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -323,11 +335,11 @@ def _node_columns(flat: FlatGraphs, nodes: pa.Table, rows: Codes, counts: Codes,
     if "graph_label" in nodes.column_names and counts.all():
         first = nodes["graph_label"].take(pa.array(np.cumsum(counts) - counts))
         flat.labels = flat.labels or first.to_pylist()
-    flat.attributes, flat.attribute_names = _numbers(nodes, rows, "node", options)
+    flat.attributes, flat.attribute_names = _numbers(nodes, rows, "node", options, free=flat.source == "free")
 
 
 def _numbers(
-    table: pa.Table, rows: Codes, owner: str, options: ReadOptions
+    table: pa.Table, rows: Codes, owner: str, options: ReadOptions, *, free: bool
 ) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
     """Numeric columns as (rows, width), NaN where a cell is empty; times become seconds since 1970.
 
@@ -341,6 +353,9 @@ def _numbers(
             continue
         column = table[name]
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            if free and not options.uses(name):
+                options.log.leave_out(owner, name, "dates")
+                continue
             whole = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())  # nanoseconds are cut off
             column = pc.divide(whole.cast(pa.float64()), 1e6)
         elif not (
@@ -351,7 +366,9 @@ def _numbers(
         ):
             if pa.types.is_string(kind):
                 found = f"is text{_among_numbers(column, rows)} and was not used"
-                options.log.note(f"{owner} property {name!r} {found}; pass --{owner}-label {name} to use it as a label")
+                options.log.note(
+                    f"{owner} property {name!r} {found}; pass {setting(f'{owner}_label', name)} to use it as a label"
+                )
             elif not pa.types.is_null(kind):
                 options.log.note(f"{owner} property {name!r} is of type {kind} and was not used")
             continue

@@ -14,6 +14,7 @@ from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.labels import class_labels
 from graphglass.graphs.ragged import offsets
+from graphglass.graphs.readers.column_kinds import column_kind
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.messages import setting
 
@@ -48,6 +49,9 @@ class FlatGraphs:
     listed_once : bool (graphs,) or None
         Graphs whose edges have no direction and are listed once, in any order of their ends. Elsewhere an undirected
         edge is expected in both directions, and one listed in a single direction counts as one-way.
+    source : str
+        Where attributes come from: ``fixed`` by the format, ``stated`` to be attributes by the input, or ``free``: any
+        numeric column, which may also be a row number or a date.
     """
 
     ids: list[str]
@@ -73,6 +77,7 @@ class FlatGraphs:
     columns: dict[str, list[Any]] = field(default_factory=dict)
     atom_environments: NDArray[np.int64] | None = None
     atom_contributions: NDArray[np.float64] | None = None
+    source: str = "fixed"
 
     def fault(self, graph: int, reason: str, position: int | None = None) -> None:
         """Note what is wrong with a graph; the first finding stays."""
@@ -88,6 +93,13 @@ class FlatGraphs:
             ("max_attributes", len(self.edge_attribute_names), "Attributes per edge"),
         ):
             options.limits.check(bound, found, what)
+        if self.source != "fixed":
+            self.attributes, self.attribute_names = self._compared(
+                "node", self.attributes, self.attribute_names, options
+            )
+            self.edge_attributes, self.edge_attribute_names = self._compared(
+                "edge", self.edge_attributes, self.edge_attribute_names, options
+            )
         self._check_sizes(options)
         if not self.inside:
             self._check_edges()
@@ -97,6 +109,29 @@ class FlatGraphs:
             options.log.add(position, self.ids[graph], reason)
         sound = replace(self, attributes=attributes, edge_attributes=edge_attributes)._without_faults()
         return sound._canonical(options) if sound.ids else concatenate([])
+
+    def _compared(
+        self, owner: str, values: NDArray[Any] | None, names: tuple[str, ...], options: ReadOptions
+    ) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+        """The attributes without those that the caller ignores and those that only identify or date a row."""
+        ignored = {name.lower() for name in options.ignore}
+        options.log.ignorable.update(dict.fromkeys(names))
+        kept = []
+        for place, name in enumerate(names):
+            if name.lower() in ignored:
+                options.log.ignored[name] = None
+                continue
+            judged = self.source == "free" and values is not None and not options.uses(name)
+            kind = None
+            if judged and values is not None:
+                kind = "dates" if name in options.log.dates else column_kind(name, values[:, place].astype(np.float64))
+            if kind is None:
+                kept.append(place)
+            else:
+                options.log.leave_out(owner, name, kind)
+        if len(kept) == len(names) or values is None:
+            return values, names
+        return (values[:, kept] if kept else None), tuple(names[place] for place in kept)
 
     def _canonical(self, options: ReadOptions) -> GraphSet:
         sources, targets, codes, numbers = self.sources, self.targets, self.edge_labels, self.edge_attributes

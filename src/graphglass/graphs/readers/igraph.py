@@ -23,7 +23,7 @@ def read_igraph(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Grap
             options, facts={key: graph[key] for key in graph.attributes()}, directed=graph.is_directed(),
         )  # fmt: skip
 
-    return read_each(graphs, lambda graph: _fact(graph, "id") or _fact(graph, "name"), record, options)
+    return read_each(graphs, lambda graph: _fact(graph, "id") or _fact(graph, "name"), record, options, "free")
 
 
 def _fact(graph: Any, key: str) -> Any:

@@ -28,7 +28,7 @@ from graphglass.graphs.readers.text_source import byte_lines
 
 
 def read_json_lines(path: Path, options: ReadOptions) -> GraphSet:
-    records = RecordSet(options)
+    records = RecordSet(options, "stated")
     for line, raw in byte_lines(path, options.limits):
         if not raw.strip():
             continue
@@ -61,7 +61,11 @@ def _refuse_half_characters(content: Any) -> None:
 
 def read_mappings(contents: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
     """Records already parsed, such as the body of a request."""
-    return read_each(contents, record_id, lambda item, place, name: json_record(item, place, name, options), options)
+
+    def record(item: Any, place: int, name: str) -> Record:
+        return json_record(item, place, name, options)
+
+    return read_each(contents, record_id, record, options, "stated")
 
 
 def record_id(content: Any) -> str | None:

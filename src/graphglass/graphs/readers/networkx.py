@@ -26,7 +26,7 @@ def read_networkx(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> Gr
             facts={"label": graph.graph.get("y"), **graph.graph}, directed=graph.is_directed(),
         )  # fmt: skip
 
-    return read_each(graphs, lambda graph: graph.graph.get("id", graph.graph.get("name")), record, options)
+    return read_each(graphs, lambda graph: graph.graph.get("id", graph.graph.get("name")), record, options, "free")
 
 
 def to_networkx(graphs: GraphSet) -> list[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.readers.rejects import RejectLog
+from graphglass.graphs.reading import ReadingOptions
 
 
 class ReadSettings(TypedDict, total=False):
@@ -30,34 +31,29 @@ class ReadSettings(TypedDict, total=False):
     attributes: Sequence[str] | None
     edge_attributes: Sequence[str] | None
     ignore: Sequence[str] | str | None
+    use: Sequence[str] | str | None
+    standardise: str
+    stereo: bool
+    reading: ReadingOptions | None
     directed: bool | None
     merge: Mapping[str, str] | None
     cache: bool
     keep: Sequence[str] | str | None
 
 
-@dataclass(frozen=True)
-class ReadOptions:
-    """Settings of one reading, with their defaults."""
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(ReadingOptions):
+    """Settings of one reading, with their defaults.
+
+    ``reading`` is how the references were read: then no column is judged by its looks, and the direction of the
+    references is that of an input which states none.
+    """
 
     limits: Limits = DEFAULT_LIMITS
-    fill: float | None = None
     nodes: Any = None
-    smiles_column: str | None = None
-    id_column: str | None = None
-    label_column: str | None = None
-    graph_column: str = "graph_id"
-    source_column: str = "source"
-    target_column: str = "target"
-    node_label: str = "label"
-    edge_label: str = "label"
-    attributes: Sequence[str] | None = None
-    edge_attributes: Sequence[str] | None = None
-    ignore: Sequence[str] | str | None = None
-    directed: bool | None = None
-    merge: Mapping[str, str] | None = None
     cache: bool = True
     keep: Sequence[str] | str | None = None
+    reading: ReadingOptions | None = None
     log: RejectLog = field(default_factory=RejectLog)
 
     @cached_property

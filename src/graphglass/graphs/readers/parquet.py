@@ -82,6 +82,7 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
         code_names=code_names,
         directed=directed if options.directed is None else options.directed,
         listed_once=np.full(table.num_rows, not directed),
+        source="stated",
     )
     for name in table.column_names:
         own = own_names.get(name, name)
@@ -109,15 +110,19 @@ def _sound_rows(table: pa.Table, width: int, edge_width: int, options: ReadOptio
             reasons.setdefault(row, f"{column} has {found[row]} values, expected {expected[column][row]}")
     described = bool({"node_labels", "node_names", "attributes"} & set(table.column_names))
     admission = Admission(options.limits)
-    sizes = zip(_ids(table), counts.tolist(), edges.tolist(), strict=True)
+    ids = _ids(table)
+    sizes = zip(ids, counts.tolist(), edges.tolist(), strict=True)
     for row, (name, nodes, listed) in enumerate(sizes):
         try:
             if row in reasons:
                 raise GraphError(reasons[row])
-            admission.admit(name, row + 1, nodes, listed, described=described)
+            ids[row] = admission.admit(name, nodes, listed, described=described)
         except GraphError as error:
             reasons[row] = str(error)
             options.log.add(row + 1, name, str(error))
+    if admission.renamed:
+        options.log.note(admission.renamed)
+        table = table.set_column(table.column_names.index("id"), "id", pa.array(ids, pa.string()))
     keep = np.ones(table.num_rows, bool)
     keep[list(reasons)] = False
     numbered = table.append_column("position", pa.array(np.arange(1, table.num_rows + 1)))

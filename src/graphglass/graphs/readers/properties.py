@@ -17,6 +17,7 @@ from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record
 from graphglass.graphs.readers.rejects import RejectLog
+from graphglass.messages import setting
 
 Properties = Mapping[str, Any]
 _NUMBERS = (Real, Decimal, np.bool_)
@@ -98,7 +99,7 @@ def _table(
     for row, item in enumerate(items):
         if not item:
             continue
-        for key, value in _numeric(item, skip, wanted, others):
+        for key, value in _numeric(item, skip, wanted, others, log.dates):
             rows.append(row)
             places.append(columns.setdefault(key, len(columns)))
             values.append(value)
@@ -106,7 +107,7 @@ def _table(
         text = isinstance(value, str)
         if key in columns:
             raise GraphError(f"attribute {key!r} must be a number, found {'the text ' if text else ''}{value!r:.60}")
-        hint = f"; pass --{owner}-label {key} to use it as a label" if text else ""
+        hint = f"; pass {setting(f'{owner}_label', key)} to use it as a label" if text else ""
         kind = "text" if text else f"of type {type(value).__name__}"
         log.note(f"{owner} property {key!r} is {kind} and was not used{hint}")
     if not columns:
@@ -117,15 +118,16 @@ def _table(
 
 
 def _numeric(
-    item: Properties, skip: str | None, wanted: Sequence[str] | None, others: dict[str, Any]
+    item: Properties, skip: str | None, wanted: Sequence[str] | None, others: dict[str, Any], dates: set[str]
 ) -> Iterator[tuple[str, float]]:
-    """The numbers of one node or edge by column, times as seconds; what is none is noted in `others`."""
+    """The numbers of one node or edge by column, times (noted in `dates`) as seconds; `others` gets what is none."""
     for key, value in item.items():
         if key == skip or (wanted is not None and key not in wanted):
             continue
         if isinstance(value, _NUMBERS):
             yield str(key), _finite(value, key)
         elif isinstance(value, date):
+            dates.add(str(key))
             yield str(key), _finite(_seconds(value), key)
         elif isinstance(value, list | tuple | np.ndarray):
             for place, one in enumerate(value):
@@ -157,6 +159,9 @@ def _finite(value: Any, key: object) -> float:
 
 def node_names(names: Sequence[Any]) -> tuple[dict[Any, int], list[str] | None]:
     """Rows by node id, and the ids as text unless they are 0, 1, 2, ... in order; 1 and "1" are the same id."""
+    for name in names:
+        if isinstance(name, Real) and not np.isfinite(float(name)):
+            raise GraphError(f"a node is called {name!r}; an id must be finite")
     rows = {name: row for row, name in enumerate(names)}
     if all(type(name) is int and name == row for row, name in enumerate(names)):
         return rows, None

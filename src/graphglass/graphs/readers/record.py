@@ -58,12 +58,13 @@ def read_each(
     name: Callable[[Any], Any],
     record: Callable[[Any, int, str], Record],
     options: ReadOptions,
+    source: str = "fixed",
 ) -> GraphSet:
     """Graphs of many (position, item); `name` gives the id of an item, or nothing, and `record` its graph.
 
     A ValueError of `record` leaves the item out with the reason.
     """
-    records = RecordSet(options)
+    records = RecordSet(options, source)
     for position, item in items:
         identifier = f"graph-{position}"
         try:
@@ -84,8 +85,9 @@ class RecordSet:
     used, and a missing ``count`` of an edge is 1.
     """
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, source: str = "fixed") -> None:
         self.options = options
+        self.source = source
         self.records: list[Record] = []
         self._admission = Admission(options.limits)
 
@@ -94,13 +96,15 @@ class RecordSet:
         if width > most:
             raise GraphError(f"{width} attributes, the limit max_attributes is {most}")
         described = [record.node_labels, record.attributes, record.node_names]
-        self._admission.admit(
-            record.id, record.position, record.nodes, len(record.sources),
+        record.id = self._admission.admit(
+            record.id, record.nodes, len(record.sources),
             described=any(values is not None for values in described),
         )  # fmt: skip
         self.records.append(record)
 
     def build(self) -> GraphSet:
+        if renamed := self._admission.renamed:
+            self.options.log.note(renamed)
         schema = self._schema([record.attribute_names for record in self.records])
         edge_schema = self._schema([record.edge_attribute_names for record in self.records if len(record.sources)])
         kept = [record for record in self.records if self._fits(record, schema, edge_schema)]
@@ -143,6 +147,7 @@ class RecordSet:
             },
             atom_environments=_joined(kept, "atom_environments"),
             atom_contributions=_joined(kept, "atom_contributions"),
+            source=self.source,
         ).build(self.options)
 
     def _schema(self, found: list[tuple[str, ...]]) -> tuple[str, ...]:

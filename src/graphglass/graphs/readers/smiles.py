@@ -18,7 +18,10 @@ from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.text_source import header_line, text_lines
 from graphglass.messages import listing, setting
 
-_ID_COLUMNS = ("id", "name", "mol_id", "molecule_id", "compound_id", "identifier")
+_ID_COLUMNS = (
+    "id", "name", "mol_id", "molecule_id", "compound_id", "identifier", "molecule_name", "compound_name", "mol_name",
+    "title", "compound", "cid", "chembl_id",
+)  # fmt: skip
 
 
 def read_smi(path: Path, options: ReadOptions) -> GraphSet:
@@ -57,11 +60,16 @@ def _ended_lines(path: Path, options: ReadOptions) -> Iterator[str]:
 
 
 def read_smiles_cells(
-    header: Sequence[str], numbered: Iterable[tuple[int, Sequence[Any]]], what: str, options: ReadOptions
+    header: Sequence[str],
+    numbered: Iterable[tuple[int, Sequence[Any]]],
+    what: str,
+    options: ReadOptions,
+    index: Sequence[str] | None = None,
 ) -> GraphSet:
     """Molecules of a table.
 
-    Without `id_column`, a column called id or name gives the ids if its values are all different, else the line does.
+    Ids come from `id_column`, else from the `index` of a DataFrame, else from a column called id or name, else from
+    the line.
     """
     column = smiles_column(header, options.smiles_column)
     if column is None:
@@ -71,14 +79,16 @@ def read_smiles_cells(
             f"Columns found: {listing(header)}. Name it with {setting('smiles_column', 'NAME')}."
         )
     refuse_repeated([name for name in header if name], what)  # trailing separators make unnamed columns
-    name_at = _place(header, options.id_column, _ID_COLUMNS, what)
+    usual = () if index is not None else _ID_COLUMNS
+    name_at = _place(header, options.id_column, usual, what)
     label_at = _place(header, options.label_column, ("label",), what)
     rows = []
-    for line, cells in numbered:
+    for row, (line, cells) in enumerate(numbered):
         if len(cells) != len(header):
             rows.append(MoleculeRow(line, "", fault=f"{len(cells)} columns, the header has {len(header)}"))
             continue
-        name = None if name_at is None or cells[name_at] is None else str(cells[name_at]).strip() or None
+        cell = cells[name_at] if name_at is not None else None if index is None else index[row]
+        name = None if cell is None or cell != cell else str(cell).strip() or None  # NaN differs from itself
         label = None if label_at is None else cells[label_at]
         label = label.strip() or None if isinstance(label, str) else label
         columns = options.kept(dict(zip(header, cells, strict=True)))
@@ -105,6 +115,10 @@ def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
         return found
     ending = [place for place, cell in enumerate(header) if cell.lower().endswith("smiles")]
     return ending[0] if len(ending) == 1 else None
+
+
+def has_id_column(header: Sequence[str]) -> bool:
+    return any(column_place(header, name) is not None for name in _ID_COLUMNS)
 
 
 def delimiter(path: Path, options: ReadOptions) -> str:

@@ -26,12 +26,19 @@ from graphglass.graphs.readers.edge_table import (
     NODE_COLUMNS,
     ROWS,
     SPELLED,
+    other_names,
     read_edge_table,
     with_usual_names,
 )
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
-from graphglass.graphs.readers.smiles import delimiter, read_smiles_cells, read_smiles_csv, smiles_column
+from graphglass.graphs.readers.smiles import (
+    delimiter,
+    has_id_column,
+    read_smiles_cells,
+    read_smiles_csv,
+    smiles_column,
+)
 from graphglass.graphs.readers.text_source import header_line, read_bytes, utf8_text
 from graphglass.messages import listing, setting
 
@@ -68,10 +75,21 @@ def read_frames(frames: Iterable[tuple[int, Any]], options: ReadOptions) -> Grap
     (_, frame), *more = frames
     if more:
         raise FormatError(f"Expected one DataFrame, found a list of {len(more) + 1}. Join them into one first.")
-    return _read_layout(_frame_table(frame), f"The {type(frame).__name__}", options, first_row=0)
+    return _read_layout(_frame_table(frame), f"The {type(frame).__name__}", options, first_row=0, index=_index(frame))
 
 
-def _read_layout(table: pa.Table, what: str, options: ReadOptions, *, first_row: int) -> GraphSet:
+def _index(frame: Any) -> list[str] | None:
+    """The ids that the index of a pandas DataFrame gives; None if it only counts and a column may name the rows."""
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(index, "tolist"):  # Polars and Arrow have none
+        return None
+    names = [str(name) for name in index.tolist()]
+    return None if names == [str(row) for row in range(len(names))] else names
+
+
+def _read_layout(
+    table: pa.Table, what: str, options: ReadOptions, *, first_row: int, index: list[str] | None = None
+) -> GraphSet:
     names = table.column_names
     if set(GRAPH_COLUMNS) <= set(names):
         return read_graph_table(table, options)
@@ -81,14 +99,15 @@ def _read_layout(table: pa.Table, what: str, options: ReadOptions, *, first_row:
         layouts = f"graph_id, source, target of an edge table or {', '.join(GRAPH_COLUMNS)} of a graph table"
         raise _no_layout(what, names, layouts)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return read_smiles_cells(names, enumerate(rows, first_row), what, options)
+    if index is None and first_row == 0 and not has_id_column(names):
+        index = [str(row) for row in range(table.num_rows)]
+    return read_smiles_cells(names, enumerate(rows, first_row), what, options, index)
 
 
 def _no_layout(what: str, names: list[str], layouts: str) -> SchemaError:
     return SchemaError(
         f"{what} has neither a SMILES column nor the columns {layouts}. "
-        f"Columns found: {listing(names)}. Name the column with {setting('smiles_column', 'NAME')}, or those of an "
-        "edge table with --graph-id, --source and --target (graph_column=, source_column=, target_column= in Python)."
+        f"Columns found: {listing(names)}. Name the column with {setting('smiles_column', 'NAME')}. {other_names()}"
     )
 
 
