@@ -73,7 +73,7 @@ def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> Non
         normals, queries = molecules(work) if domain == "molecules" else log_sessions()
     detector = GraphGlass().fit(normals)
     detector.save(work / "model")
-    write_report(detector, queries, work / "report.html")
+    write_report(detector, detector.score_table(queries), work / "report.html")
     file = work / ("candidates.csv" if domain == "molecules" else "queries.jsonl")
     if domain != "molecules":
         write_json_lines(queries, file)

@@ -28,7 +28,7 @@ assert detector.explain(molecules[60]).reasons is not None
 detector.save(sys.argv[1])
 loaded = ReferenceDetector.load(sys.argv[1])
 assert (loaded.decision_function(molecules[60:70]) == detector.decision_function(molecules[60:70])).all()
-assert "normal references" in report_page(loaded, molecules[60:66])
+assert "normal references" in report_page(loaded, loaded.score_table(molecules[60:66]))
 if len(sys.argv) > 2:
     from fastapi.testclient import TestClient
     from graphglass.serve.app import create_app

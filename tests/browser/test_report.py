@@ -19,7 +19,8 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def report(molecules, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(ReferenceDetector.load(molecules), read_graphs(QUERIES, format="smi"), path)
+    detector = ReferenceDetector.load(molecules)
+    write_report(detector, detector.score_table(read_graphs(QUERIES, format="smi")), path)
     return path.as_uri()
 
 

@@ -65,7 +65,7 @@ def test_score_writes_rows_in_input_order(place, queries, suffix):
         rows = [json.loads(line) for line in output.read_text().splitlines()]
     else:
         head, *lines = output.read_text().splitlines()
-        assert head == '"id","score","p_value","flagged","rank"'
+        assert head == '"id","score","p_value","flagged","rank","reference","error"'
         rows = [{"id": line.split(",")[0].strip('"'), "score": float(line.split(",")[1])} for line in lines]
     assert [row["id"] for row in rows] == list(queries.ids)
     assert [row["score"] for row in rows] == pytest.approx(list(expected))
@@ -252,7 +252,7 @@ def test_strict_refuses_a_known_anomaly_that_is_a_reference(place, normals, quer
 
 
 def test_fit_refuses_what_the_method_lacks(place, tmp_path):
-    fails("--resume continues", "fit", place / "normals.jsonl", "-o", tmp_path / "m", "--resume")
+    fails("--resume is for --method glass", "fit", place / "normals.jsonl", "-o", tmp_path / "m", "--resume")
     paper = ("--method", "glass", "--anomalies", place / "queries.jsonl")
     fails("--anomalies needs GraphGlass", "fit", place / "normals.jsonl", "-o", tmp_path / "m", *paper)
 

@@ -9,7 +9,7 @@ import time
 
 from typer.testing import CliRunner
 
-from graphglass import GLASS, write_json_lines
+from graphglass import GLASS, GraphGlass, write_json_lines
 from graphglass.cli.app import app
 
 
@@ -57,6 +57,7 @@ def test_ctrl_c_promises_a_checkpoint_only_if_there_is_one(normals, tmp_path, mo
         return CliRunner().invoke(app, ["fit", str(tmp_path / "normals.jsonl"), *map(str, arguments)])
 
     monkeypatch.setattr(GLASS, "fit", interrupted)
+    monkeypatch.setattr(GraphGlass, "fit", interrupted)
     for training in (False, True):
         result = glass("-o", tmp_path / "m", "--method", "glass")
         assert result.exit_code == 130

@@ -164,7 +164,7 @@ def test_classes_are_told_apart_however_they_are_written(classes, normal, expect
 def test_compare_names_who_moved_and_why(place):
     glass("fit", place / "all.csv", "--label-column", "kind", "--normal", "ring", "-o", place / "rings", "-q")
     arguments = ("compare", place / "model", place / "rings", place / "all.csv", "--label-column", "kind", "--normal")
-    found = json.loads(glass(*arguments, "chain", "--json", "-q").output)
+    found = json.loads(glass(*arguments, "chain", "--json", "-q").stdout)
     detectors = [ReferenceDetector.load(place / name) for name in ("model", "rings")]
     graphs = read_graphs(place / "all.csv")
     scores = [item.score_table(graphs).scores for item in detectors]

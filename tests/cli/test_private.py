@@ -13,6 +13,7 @@ from graphglass.cli import private
 from graphglass.cli.reading_options import Reading
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, PrivacyError
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.readers.rejects import ReadResult
 from graphglass.privacy.private_summary import PrivateSummary
 
 
@@ -45,6 +46,7 @@ def glass(monkeypatch):
     sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])
     graphs = canonical_graph_set(counts, sources, sources + 1)
     monkeypatch.setattr(Reading, "read", lambda self, path, **_: graphs)
+    monkeypatch.setattr(Reading, "report", lambda self, path, **_: ReadResult(graphs))
 
     def run(*arguments, code=0):
         result = CliRunner().invoke(private.app, [str(argument) for argument in arguments])

@@ -59,8 +59,8 @@ def test_every_column_has_a_name_of_its_own() -> None:
     graphs = read_graphs([record], keep="all")
     columns = ScoredGraphs.uncalibrated(graphs, np.array([0.5])).columns()
     own = {"input_input_input_score": ["mine"], "input_score": ["too"], "input_input_score": [3]}
-    assert {name: columns[name].tolist() for name in own} == own
-    assert list(columns) == ["id", "score", "rank", *own]
+    assert {name: columns[name] for name in own} == own
+    assert list(columns) == ["id", "score", "rank", "reference", "error", *own]
 
 
 def test_headers_that_become_equal_keep_both_columns() -> None:

@@ -58,7 +58,7 @@ def test_scores_are_the_noisy_density(place, queries, name, prior):
         mean = 32 / 52 * summary.prior + 20 / 52 * mean
     np.testing.assert_allclose(scores(out), -features @ mean, atol=1e-9)
     row = json.loads(out.read_text().splitlines()[0])
-    assert set(row) == {"id", "score", "rank"}  # no p-value: it would need the private references
+    assert set(row) == {"id", "score", "rank", "reference", "error"}  # no p-value: it would need the private references
 
 
 def test_a_ranking_on_the_screen(place):

@@ -57,7 +57,7 @@ def test_distributed_equals_one_process_row_for_row(client, place, mutag, tmp_pa
     assert [outcome.error for outcome in outcomes] == [None] * 6
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[:180])
-    assert np.allclose(scores, ReferenceDetector.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(scores, ReferenceDetector.load(place / "model").score_table(mutag[:180]).scores, atol=1e-9)
 
 
 def test_a_rerun_skips_finished_parts_and_redoes_changed_ones(client, place, tmp_path):
@@ -101,7 +101,7 @@ def test_a_killed_worker_loses_and_duplicates_nothing(client, place, mutag, tmp_
     assert len(list(tmp_path.glob("*.parquet"))) == 6  # the killed worker may leave a temporary file
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[:180])
-    assert np.allclose(scores, ReferenceDetector.load(place / "model").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(scores, ReferenceDetector.load(place / "model").score_table(mutag[:180]).scores, atol=1e-9)
 
 
 def test_a_corrupt_part_is_named_and_the_rest_finishes(client, place, tmp_path):
@@ -242,7 +242,7 @@ def test_scores_are_a_lazy_frame(client, place, mutag):
     computed = frame.compute()
     assert list(computed.id) == list(mutag.ids[:180])
     assert np.allclose(
-        computed.score, ReferenceDetector.load(place / "model").decision_function(mutag[:180]), atol=1e-9
+        computed.score, ReferenceDetector.load(place / "model").score_table(mutag[:180]).scores, atol=1e-9
     )
 
 
@@ -341,14 +341,14 @@ def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(plac
 
 def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):
     monkeypatch.setattr("graphglass.detector.indexed_scorer.EXACT_UP_TO", 20)
-    model = GLASS(epochs=1).fit(normals[:10])
+    model = GLASS("numeric", epochs=1).fit(normals[:10])
     model.with_references(normals).save(tmp_path / "indexed")
     assert list((tmp_path / "indexed").glob("index-*.faiss"))
     outcomes = score_parts(client, tmp_path / "indexed", [place / "parts"], tmp_path / "out")
     assert not [outcome.error for outcome in outcomes if outcome.error]
     ids, scores = rows(tmp_path / "out")
     assert ids == list(mutag.ids[:180])
-    assert np.allclose(scores, ReferenceDetector.load(tmp_path / "indexed").decision_function(mutag[:180]), atol=1e-9)
+    assert np.allclose(scores, ReferenceDetector.load(tmp_path / "indexed").score_table(mutag[:180]).scores, atol=1e-9)
 
 
 def test_directed_parts_with_amounts_are_scored_as_in_one_process(client, flows, tmp_path):

@@ -137,5 +137,5 @@ def test_a_job_resumes_after_a_kill(place, mutag, tmp_path, start, victim):
     ids, scores = rows(tmp_path)
     assert ids == list(mutag.ids[: 20 * PARTS])
     assert np.allclose(
-        scores, ReferenceDetector.load(place / "model").decision_function(mutag[: 20 * PARTS]), atol=1e-9
+        scores, ReferenceDetector.load(place / "model").score_table(mutag[: 20 * PARTS]).scores, atol=1e-9
     )

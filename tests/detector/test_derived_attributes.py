@@ -39,9 +39,12 @@ def test_cross_validation_over_a_set_and_over_a_list(mutag):
 
 def test_queries_that_are_references_are_named(fitted, normals):
     table = fitted.score_table(normals)
-    assert table.notice.startswith(f"Queries that equal a reference: {len(normals)} of {len(normals)}. ")
-    assert "`glass references MODEL list`" in table.notice
-    assert np.array_equal(table.scores, fitted.decision_function(normals))
+    assert table.notice.startswith(f"{len(normals)} of {len(normals)} graphs equal a reference")
+    assert table.reference.all()
+    own = fitted.score_table()
+    assert np.array_equal(table.scores, own.scores)
+    assert np.array_equal(table.p_values, own.p_values)
+    assert np.array_equal(own.scores, fitted.decision_scores_)
     html = table._repr_html_()
     assert table.notice in html
     assert html.count("<tr>") == 1 + min(50, len(normals))

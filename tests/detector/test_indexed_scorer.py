@@ -18,6 +18,7 @@ from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables import table_channel
 from graphglass.cli.app import app
 from graphglass.detector import indexed_scorer
+from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import ArtifactError, GraphError, InputError, MissingExtraError
 from graphglass.files import disk_arrays
 from graphglass.graphs.concatenation import concatenate
@@ -56,7 +57,7 @@ def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many,
     assert sorted(near[0]) == list(range(100))
     bounds.undo()
     exact = small.with_references(many)
-    assert exact.scorer_.large is None
+    assert type(exact.scorer_) is ReferenceScorer
     assert exact.scorer_.reference_count == large.scorer_.reference_count == 100
     kept = large.scorer_.calibrated
     assert len(large.references_) == len(large.decision_scores_) == len(large.labels_) == KEPT == len(kept)
@@ -150,7 +151,7 @@ def test_a_saved_index_is_mapped_covered_by_the_manifest_and_in_the_facts(
     card = (
         CliRunner(env={"COLUMNS": "200"}).invoke(app, ["info", str(tmp_path / "model")], catch_exceptions=False).output
     )
-    assert "ivf, recall@10" in card
+    assert "ivf; finds" in card
     assert f"leave-one-out scores of {KEPT} references" in card
 
 
@@ -160,7 +161,7 @@ def test_every_reference_can_be_a_neighbour_and_is_drawn(many, bounds):
     twin = many[many.ids.index(outside)]
     assert large.explain(twin, nodes=False).neighbours[0].distance == 0
     assert large.reference(outside).content_hashes() == twin.content_hashes()
-    assert "similarity: " in report_page(large, twin)
+    assert "similarity: " in report_page(large, large.score_table(twin))
     with pytest.raises(GraphError, match="No reference has the id 'other'"):
         large.reference("other")
 
@@ -218,6 +219,12 @@ def test_every_reference_has_a_leave_one_out_score(small, many, queries, bounds,
     assert f"Left out of the AUROC: {own.sum()} graphs equal to a reference" in told.stderr
     listed = CliRunner().invoke(app, ["references", str(tmp_path / "model"), "list"])
     assert f"Not listed: {len(many) - KEPT} references without" in listed.stderr
+
+
+@pytest.fixture
+def saved(many, few_candidates, tmp_path):
+    GraphGlass().fit(many).save(tmp_path / "model")
+    return tmp_path / "model"
 
 
 def index_file(model):

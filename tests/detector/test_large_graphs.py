@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "large_graphs.py"
+SCRIPT = Path(__file__).parents[2] / "bench" / "scripts" / "large_graphs.py"
 
 
 @pytest.mark.parametrize("shape", ["star", "path"])

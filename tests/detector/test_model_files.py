@@ -48,7 +48,7 @@ def test_another_text_encoder_is_refused(saved, fitted):
     if isinstance(fitted, GraphGlass):
         return  # no text encoder
     with pytest.raises(ArtifactError, match="was made with text encoder numeric"):
-        ReferenceDetector.load(saved, encoder=NumericEncoder(dimension=512))
+        GLASS.load(saved, encoder=NumericEncoder(dimension=512))
 
 
 def test_every_file_is_checked(saved):

@@ -68,14 +68,14 @@ def test_an_answer_belongs_to_one_state_of_the_references(normals, queries, monk
         found = getattr(detector, ask)(queries)
         return found.p_values if ask == "score_table" else found
 
-    expected, measured = answer(), GLASS._measure
+    expected, measured = answer(), GraphGlass._measure
 
     def change(self, *arguments, **options):
         queries = measured(self, *arguments, **options)
         detector.scorer_ = other.scorer_
         return queries
 
-    monkeypatch.setattr(GLASS, "_measure", change)
+    monkeypatch.setattr(GraphGlass, "_measure", change)
     assert np.array_equal(answer(), expected)
     assert not np.array_equal(answer(), expected)
 
@@ -92,7 +92,7 @@ def test_references_swap_without_training(fitted, normals, queries):
     moved = fitted.with_references(queries[:12])
     assert len(moved.references_) == 12
     assert len(fitted.references_) == len(normals)
-    if fitted.embedder_ is not None:
+    if isinstance(fitted, GLASS):
         before = fitted.embedder_.graph.state()
         assert all(np.array_equal(before[name], value) for name, value in moved.embedder_.graph.state().items())
     assert np.array_equal(fitted.with_references(normals).decision_function(queries), fitted.decision_function(queries))

@@ -80,7 +80,7 @@ def test_a_saved_model_scores_read_molecules_without_rdkit(detector, molecules, 
     (tmp_path / "queries.pickle").write_bytes(pickle.dumps(queries))
     code = (
         "import pickle, sys; sys.modules['rdkit'] = None\n"
-        "from graphglass import GLASS\n"
+        "from graphglass import ReferenceDetector\n"
         f"model = ReferenceDetector.load({str(tmp_path / 'model')!r})\n"
         f"queries = pickle.load(open({str(tmp_path / 'queries.pickle')!r}, 'rb'))\n"
         "model.explain(queries[0])\n"

@@ -46,7 +46,7 @@ def test_prompts_name_the_regime_of_transfer(fitted, queries, monkeypatch):
     seen: list[PromptContext] = []
     detector = fitted["kept"]
 
-    def record(encoder, structure, context, *, progress=False):
+    def record(encoder, structure, context, **_):
         seen.append(context)
         return np.eye(1024, dtype=np.float32)[np.zeros(len(structure), int)]
 

@@ -21,7 +21,7 @@ def detector():
 
 @pytest.fixture(scope="module")
 def page(detector):
-    return report_page(detector, read_graphs(QUERIES, format="smi"), alpha=0.1)
+    return report_page(detector, detector.score_table(read_graphs(QUERIES, format="smi"), alpha=0.1))
 
 
 def test_every_row_of_the_explained_leads_to_its_card(page):
@@ -32,7 +32,9 @@ def test_every_row_of_the_explained_leads_to_its_card(page):
 
 
 def test_a_part_of_a_large_graph_is_called_one(detector):
-    assert "this graph (150 of 200 nodes)" in report_page(detector, read_graphs(["C" * 200], format="smi"))
+    assert "this graph (150 of 200 nodes)" in report_page(
+        detector, detector.score_table(read_graphs(["C" * 200], format="smi"))
+    )
 
 
 def test_what_decides_is_what_is_shown(page, detector):
@@ -52,21 +54,21 @@ def test_a_kept_column_gets_a_name_of_its_own(detector):
     queries = replace(
         read_graphs(QUERIES[:2], format="smi"), columns={"score": np.array([7, 8]), "p-value": np.ones(2)}
     )
-    heads = re.findall(r"<th [^>]*>([^<]*)</th>", report_page(detector, queries))
+    heads = re.findall(r"<th [^>]*>([^<]*)</th>", report_page(detector, detector.score_table(queries)))
     assert len(set(heads)) == len(heads)
     assert heads[-2:] == ["input_score", "input_p-value"]
 
 
 def test_queries_that_equal_a_reference_are_told(detector, page):
     assert "equal a reference" not in page
-    both = report_page(detector, read_graphs([QUERIES[0], NORMALS[0]], format="smi"))
-    assert "Queries that equal a reference: 1 of 2. They score lower than new graphs." in both
+    both = report_page(detector, detector.score_table(read_graphs([QUERIES[0], NORMALS[0]], format="smi")))
+    assert "1 of 2 graphs equal a reference and have its leave-one-out score." in both
 
 
 def test_progress_is_one_line(capsys):
     loud = GraphGlass(verbose=True).fit(read_graphs(NORMALS, format="smi"))
     capsys.readouterr()
-    report_page(loud, read_graphs(QUERIES, format="smi"))
+    report_page(loud, loud.score_table(read_graphs(QUERIES, format="smi")))
     assert re.fullmatch(r"Explaining graphs: 5 done in .* s\n", capsys.readouterr().err)
     assert loud.verbose
 
@@ -79,7 +81,7 @@ def test_nothing_is_loaded_from_anywhere(page):
 def test_known_anomalies_are_on_the_map_and_beside_the_graph(detector):
     known = read_graphs(["O=[N+]([O-])c1ccc(Br)cc1"], format="smi")
     marked = GraphGlass().fit(read_graphs(NORMALS, format="smi"), anomalies=known)
-    page = report_page(marked, read_graphs(QUERIES[:2], format="smi"))
+    page = report_page(marked, marked.score_table(read_graphs(QUERIES[:2], format="smi")))
     assert page.count('<path class="known"') == 1
     assert "known anomaly</span>" in page
     assert "<figcaption>known anomaly line-0<br>similarity" in page
@@ -87,4 +89,4 @@ def test_known_anomalies_are_on_the_map_and_beside_the_graph(detector):
 
 def test_a_report_is_not_written_over_a_folder(detector, tmp_path):
     with pytest.raises(InputError, match="is a directory"):
-        write_report(detector, read_graphs(["CC"], format="smi"), tmp_path)
+        write_report(detector, detector.score_table(read_graphs(["CC"], format="smi")), tmp_path)

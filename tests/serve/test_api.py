@@ -245,7 +245,7 @@ def test_a_failed_save_changes_nothing(own_model, monkeypatch, ring, limits):
 
         raise ArtifactError("Could not write /secret/place: no space left on device")
 
-    monkeypatch.setattr(GLASS, "save", full)
+    monkeypatch.setattr(ReferenceDetector, "save", full)
     with TestClient(create_app(service, limits=limits)) as client:
         answer = client.post("/v1/references", json={"graphs": [ring(30, "wheel")]})
         assert answer.status_code == 500
@@ -327,7 +327,7 @@ def test_an_indexed_set_is_counted_whole_and_listed_by_its_sample(model, normals
         assert client.get("/v1/model").json()["references"] == 40
         listed = client.get("/v1/references").json()
     assert (listed["total"], listed["listed"], len(listed["references"])) == (40, 16, 16)
-    assert "1 graph against 40 normal references" in report_page(large, normals[:1].structure_only())
+    assert "1 graph against 40 normal references" in report_page(large, large.score_table(normals[:1].structure_only()))
 
 
 def test_a_summary_of_sketches_is_served_alone(tmp_path, ring, limits, ledger):

@@ -39,5 +39,6 @@ def test_score_explain_and_map_agree(mixed, records, limits):
 
 
 def test_the_report_takes_graphs_of_any_domain(mixed, records):
-    page = report_page(ReferenceDetector.load(mixed), read_graphs(records[1:]))
+    detector = ReferenceDetector.load(mixed)
+    page = report_page(detector, detector.score_table(read_graphs(records[1:])))
     assert "1 graph against 52 normal references" in page

@@ -155,7 +155,7 @@ def test_a_change_ends_as_it_did_though_its_log_cannot_say_so(
 ):
     from graphglass.errors import ArtifactError
 
-    real, save = reference_changes.record_change, GLASS.save
+    real, save = reference_changes.record_change, ReferenceDetector.save
 
     def record(model, action, ids, stage, count):
         if stage == fails:
@@ -166,7 +166,7 @@ def test_a_change_ends_as_it_did_though_its_log_cannot_say_so(
         raise ArtifactError("no space")
 
     monkeypatch.setattr(reference_changes, "record_change", record)
-    monkeypatch.setattr(GLASS, "save", broken if fails == "failed" else save)
+    monkeypatch.setattr(ReferenceDetector, "save", broken if fails == "failed" else save)
     assert own_client.post("/v1/references", json={"graphs": [ring(30, "wheel")]}).status_code == status
     assert references(own_client, own_model) == (total, total)
     assert stages(own_model) == ["begun"]
