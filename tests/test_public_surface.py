@@ -33,6 +33,13 @@ def run_measured(code):
     return result.stdout.splitlines()[-1], sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
 
 
+def test_importing_the_detector_takes_a_second_at_most():
+    heavy = "{'numba', 'pandas', 'rdkit', 'scipy', 'sklearn', 'torch'}"
+    loaded, seconds = run_measured(f"import sys; from graphglass import GraphGlass; print({heavy} & set(sys.modules))")
+    assert loaded == "set()"
+    assert seconds < 1.5  # 0.4 on an idle machine
+
+
 def test_help_loads_nothing_heavy():
     code = (
         "import sys; from graphglass.cli.app import main; sys.argv = ['glass', '--help']\n"

@@ -3,11 +3,9 @@
 import networkx as nx
 import numpy as np
 
-import graphglass
-from graphglass import load_dataset, profile, read_graphs
+from graphglass import GraphGlass, load_dataset, profile, read_graphs
 from graphglass.graphs.canonical import canonical_graph_set
 
-detector = getattr(graphglass, "GraphGlass", graphglass.GLASS)
 molecules = load_dataset("MUTAG")
 # Sizes on both sides of every switch between a dense and an iterative computation.
 profile(read_graphs([nx.gnp_random_graph(n, p, seed=n) for n, p in ((8, 0.4), (60, 0.2), (300, 0.05), (600, 0.01))]))
@@ -19,6 +17,6 @@ shaped = canonical_graph_set(
     edge_attributes=random.normal(size=(1400, 1)), edge_attribute_names=("amount",),
 )  # fmt: skip
 for graphs in (molecules, molecules.structure_only(), shaped):
-    fitted = detector().fit(graphs[:60])
+    fitted = GraphGlass().fit(graphs[:60])
     fitted.decision_function(graphs[60:])
     fitted.explain(graphs[60])

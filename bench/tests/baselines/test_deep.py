@@ -96,6 +96,7 @@ def test_unlabelled_isolated_and_single_node_graphs_are_scored(name, make_graphs
     assert detector.decision_function(lone[np.zeros(0, dtype=np.int64)]).shape == (0,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_planted_motif_is_found(name, make_graphs):
     # SIGNET reads a graph through its labels. The others see a motif by its degrees, which labels would replace.
@@ -122,6 +123,7 @@ def test_a_transductive_score_depends_on_the_graphs_scored_together(name, normal
     np.testing.assert_array_equal(loaded.decision_function(queries), together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MUSE", "OCGTL", "UniFORM"])
 def test_a_fit_does_not_depend_on_the_number_of_threads(name, make_graphs):
     """The batches are large enough that torch splits its sums among threads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
 from graphglass.channels.channel import Channel
@@ -46,7 +46,7 @@ ONE_REFERENCE = (
 )
 
 
-class ReferenceDetector(BaseEstimator):
+class ReferenceDetector:
     """Ranks graphs by how far they lie from a set of normal graphs; higher scores are more abnormal.
 
     A subclass says how graphs are measured (:meth:`_measure`), by which channels they are compared
@@ -375,11 +375,31 @@ class ReferenceDetector(BaseEstimator):
 
         return SklearnDetector.around(self) if hasattr(self, "scorer_") else SklearnDetector(self)
 
+    # What scikit-learn asks of an estimator. Its BaseEstimator would add a second to every import of this package.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor by name; `deep` is scikit-learn's and changes nothing here."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name; they take effect with the next fit."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ParameterError(self._name, name, f"one of {', '.join(known)}", value)
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = {name: item.default for name, item in inspect.signature(type(self)).parameters.items()}
+        changed = (f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name])
+        return f"{self._name}({', '.join(changed)})"
+
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "outlier_detector"  # scorers such as "roc_auc" then ask for decision_function
-        tags.input_tags.two_d_array = False
-        return tags
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        # Scorers such as "roc_auc" ask an outlier detector for decision_function.
+        return Tags("outlier_detector", TargetTags(required=False), input_tags=InputTags(two_d_array=False))
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "scorer_"):

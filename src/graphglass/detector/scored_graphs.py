@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphglass.channels.profiled_graphs import ProfiledGraphs
     from graphglass.detector.scorer import ReferenceScorer
     from graphglass.graphs.graph_set import GraphSet
-    from graphglass.graphs.readers.rejects import Reject
+    from graphglass.graphs.reading import Reject
 
 SHOWN = 50
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, shortest_path
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
@@ -25,6 +25,9 @@ def layout_graph(graph: GraphSet) -> _Places:
     """
     if len(graph) != 1:
         raise GraphError(f"One graph is laid out at a time, found {len(graph)}.")
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     nodes = graph.node_count
     ends = np.ones(len(graph.neighbours))
     adjacency = csr_array((ends, graph.neighbours, graph.neighbour_offsets), shape=(nodes, nodes))
@@ -56,7 +59,10 @@ def breadth_first(graph: GraphSet, start: int) -> NDArray[np.int64]:
     return np.asarray(order, dtype=np.int64)
 
 
-def _component_places(adjacency: csr_array) -> _Places:
+def _component_places(adjacency: Any) -> _Places:
+    """Places of one component, given its sparse adjacency."""
+    from scipy.sparse.csgraph import shortest_path
+
     nodes = adjacency.shape[0]
     if nodes == 1:
         return np.zeros((1, 2))

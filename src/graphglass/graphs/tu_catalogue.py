@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-import urllib.request
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -203,6 +202,8 @@ def _download(url: str, stream: IO[bytes], timeout: float) -> None:
         raise DataError(f"Datasets come over http or https, found {url!r}.")
     deadline = time.monotonic() + 20 * timeout
     received = 0
+    import urllib.request
+
     with urllib.request.urlopen(url, timeout=timeout) as response:  # noqa: S310 - the scheme is checked above
         while block := response.read(1 << 16):
             received += len(block)

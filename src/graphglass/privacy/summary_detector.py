@@ -19,9 +19,9 @@ from graphglass.graphs.read import read_graphs
 from graphglass.privacy.private_summary import PrivateSummary
 
 if TYPE_CHECKING:
+    from graphglass.detector.reference_detector import ReferenceDetector
     from graphglass.glass.embedder import Embedder
     from graphglass.glass.encoders.text_encoder import TextEncoder
-    from graphglass.glass.estimator import GLASS
 
 KIND = "graphglass-summary-detector"
 
@@ -46,9 +46,12 @@ class SummaryDetector:
     source_prior: bool = False
 
     @classmethod
-    def of(cls, summary: PrivateSummary, model: GLASS | None = None, *, source_prior: bool = False) -> SummaryDetector:
+    def of(
+        cls, summary: PrivateSummary, model: ReferenceDetector | None = None, *, source_prior: bool = False
+    ) -> SummaryDetector:
         """Score by the summary, with a model's encoders where it needs them; the model's references stay behind."""
-        needed = None if summary.encoder is None else model
+        # Only a GLASS has encoders.
+        needed: Any = model if summary.encoder is not None and hasattr(model, "embedder_") else None
         summary.check_encoder(None if needed is None else needed.encoder_fingerprint())
         if source_prior:
             _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
