@@ -12,8 +12,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from graphglass.cli.rows import encoded
 from graphglass.detector.scored_graphs import ScoredGraphs
+from graphglass.files.rows import encoded
 from graphglass.graphs.read import read_graphs
 
 HUGE = 10**25

@@ -19,6 +19,7 @@ from graphglass.messages import command_line
 COMMANDS = {
     "demo": "Fit on bundled molecules, rank held-out ones, write a report.",
     "fit": "Make a model from normal graphs.",
+    "outliers": "The most unusual graphs of one file.",
     "score": "Rank graphs against a model's normal references.",
     "explain": "Why one graph has its score.",
     "references": "List and change a model's normal graphs and known anomalies.",

@@ -31,7 +31,7 @@ def demo(
     """
     from sklearn.metrics import roc_auc_score
 
-    from graphglass.cli.rows import show_ranking, write_rows
+    from graphglass.cli.rows import show_ranking
     from graphglass.detector.graphglass import GraphGlass
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.report.page import write_report
@@ -56,7 +56,7 @@ def demo(
         if seed == 0:
             table = detector.score_table(held_out)
             detector.save(output / "model")
-            write_rows(table.columns(), output / "scores.csv")
+            table.to_csv(output / "scores.csv")
             write_report(detector, table, output / "report.html")
             show_ranking(table, None, top=10)
             if find_spec("torch") is not None:

@@ -10,9 +10,9 @@ import typer
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.option_groups import JSON, QUIET, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.cli.rows import SUFFIXES, encoded, write_rows
 from graphglass.errors import InputError
 from graphglass.files.output_file import refuse_unless_writable
+from graphglass.files.rows import SUFFIXES, encoded, write_rows
 from graphglass.messages import counted
 
 app = typer.Typer()

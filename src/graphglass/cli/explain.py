@@ -33,7 +33,7 @@ def explain(
     from graphglass.errors import InputError
 
     detector = ReferenceDetector.load(model)
-    graphs = reading.read(queries)
+    graphs = reading.read(queries, detector=detector)
     if identifier not in graphs.ids:
         shown = ", ".join(graphs.ids[:5])
         raise InputError(f"No graph in {queries} has the id {identifier!r}; the first ids are {shown}.")

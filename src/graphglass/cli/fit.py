@@ -34,6 +34,9 @@ def fit(
     anomalies: Annotated[Path | None, typer.Option(help="Known anomalies: graphs near them rank higher.")] = None,
     label_column: LABEL_COLUMN = None,
     normal: NORMAL = None,
+    repeats: Annotated[
+        str, typer.Option(help="How equal normal graphs count: once, keep (each is an observation) or auto.")
+    ] = "auto",
     method: Annotated[str, typer.Option(help="graphglass, or glass for the method of the GLASS paper.")] = "graphglass",
     encoder: Annotated[str | None, _paper("Text encoder; `glass encoders` lists them.")] = None,
     domain: Annotated[str | None, _paper("Named in the prompts: mol, protein, social or your own.")] = None,
@@ -90,10 +93,9 @@ def fit(
         if chosen or resume:
             name = next(iter([*chosen, "resume"])).replace("random_state", "seed")
             raise InputError(f"--{name} is for --method glass. GraphGlass trains nothing.")
-        detector, options = GraphGlass(verbose=not quiet), {}
+        detector, options = GraphGlass(repeats=repeats, verbose=not quiet), {}
     else:
         raise InputError(f"--method must be graphglass or glass, found {method!r}.")
-    known = None if anomalies is None else reading.read(anomalies)
     try:
         if cluster is None:
             graphs = reading.read(path, label_column=label_column)
@@ -107,8 +109,8 @@ def fit(
                 fit_parts(
                     client, detector, normals, strict=reading.strict, complain=partial(typer.echo, err=True), **options
                 )
-        if known is not None:
-            detector.add_anomalies(known, strict=reading.strict)
+        if anomalies is not None:
+            detector.add_anomalies(reading.read(anomalies, detector=detector), strict=reading.strict)
     except KeyboardInterrupt:
         if not options or not checkpoint.exists():
             raise

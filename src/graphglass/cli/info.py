@@ -24,6 +24,7 @@ MEANINGS = {
     "calibration": "what p-values and the threshold come from",
     "reference nodes": "in all references together",
     "reference edges": "in all references together",
+    "repeats": "once: equal references count as one graph; keep: each is an observation",
     "threshold": "`predict` flags scores above it; the share `contamination` of the references lies above it",
     "smallest p-value": "1 / (references with a leave-one-out score + 1): no graph can have a lower one",
     "scorer": "how the paper's codes are weighted",

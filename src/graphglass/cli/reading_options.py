@@ -11,6 +11,7 @@ from graphglass.cli.option_groups import takes
 from graphglass.errors import GraphError, InputError
 
 if TYPE_CHECKING:
+    from graphglass.detector.reference_detector import ReferenceDetector
     from graphglass.graphs.graph_set import GraphSet
     from graphglass.graphs.readers.rejects import ReadResult
 
@@ -52,12 +53,20 @@ class Reading:
     fill: Annotated[float | None, _option("Value for missing attributes, instead of skipping the graph.")] = None
     all_rejects: Annotated[bool, _option("List all skipped records, not just the first five.", "--all-rejects")] = False
 
-    def read(self, path: Path, *, label_column: str | None = None) -> "GraphSet":
+    def read(
+        self, path: Path, *, label_column: str | None = None, detector: "ReferenceDetector | None" = None
+    ) -> "GraphSet":
         """The graphs of :meth:`report`."""
-        return self.report(path, label_column=label_column).graphs
+        return self.report(path, label_column=label_column, detector=detector).graphs
 
     def report(
-        self, path: Path, *, keep: str | None = None, label_column: str | None = None, cache: bool = True
+        self,
+        path: Path,
+        *,
+        keep: str | None = None,
+        label_column: str | None = None,
+        cache: bool = True,
+        detector: "ReferenceDetector | None" = None,
     ) -> "ReadResult":
         """Read graphs and print to standard error what was skipped and what was repaired.
 
@@ -70,6 +79,8 @@ class Reading:
             The column with the class of a graph.
         cache : bool
             Keep the parsed graphs of a large dataset for the next run.
+        detector : ReferenceDetector, optional
+            The model that will score the graphs: they are read as its references were.
         """
         from graphglass.graphs.read import read_report
 
@@ -79,6 +90,8 @@ class Reading:
         settings["merge"] = dict(map(_merge_rule, self.merge or [])) or None
         settings["keep"] = [name.strip() for name in keep.split(",")] if keep and keep != "all" else keep
         settings |= {"label_column": label_column, "cache": cache}
+        if detector is not None:
+            settings["reading"] = detector.scorer_.graphs.reading
         result = read_report(path, **settings)
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):

@@ -62,7 +62,7 @@ def add(
     A known anomaly that equals a reference is skipped with a warning; --strict refuses it.
     """
     with _changing(ctx) as detector:
-        added = reading.read(graphs)
+        added = reading.read(graphs, detector=detector)
         if anomalous:
             detector.add_anomalies(added, strict=reading.strict)
         else:

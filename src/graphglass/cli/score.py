@@ -58,11 +58,12 @@ def score(
     Rows of the output file are in the order of the input. A graph that equals a reference has its leave-one-out score.
     With --label-column and --normal, the AUROC of the graphs that are no references is printed.
     """
-    from graphglass.cli.rows import SUFFIXES, show_ranking
+    from graphglass.cli.rows import show_ranking
     from graphglass.detector.reference_detector import ReferenceDetector
     from graphglass.detector.scored_graphs import ScoredGraphs
     from graphglass.errors import InputError
     from graphglass.files.output_file import refuse_unless_writable
+    from graphglass.files.rows import SUFFIXES
 
     if source_prior and summary is None:
         raise InputError("--source-prior is for a private summary: name one with --summary, or leave it out.")
@@ -92,7 +93,9 @@ def score(
         detector = detector.with_references(reading.read(references))
     elif zero_shot:
         detector = detector.for_any_domain()
-    read = reading.report(path, keep=keep, label_column=label_column)
+    read = reading.report(
+        path, keep=keep, label_column=label_column, detector=None if zero_shot or references else detector
+    )
     truth = anomalous(read.graphs, label_column, normal, path)
     graphs = read.graphs.without_labels()
     if summary is not None:

@@ -13,9 +13,14 @@ from graphglass.channels.default_channels import default_channels, default_weigh
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.detector.reference_detector import ReferenceDetector, staying
-from graphglass.detector.reference_sets import equal_graphs, with_new_ids
-from graphglass.errors import InputError
+from graphglass.detector.reference_sets import copies_count_once, distinct_places, equal_graphs, with_new_ids
+from graphglass.errors import InputError, ParameterError
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.readers.rejects import logger
+from graphglass.messages import setting
 
+REPEATS = ("auto", "once", "keep")
+MANY_REPEATS = 0.1  # share of the references that equal another one and is worth a remark
 REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
 
 
@@ -32,6 +37,10 @@ class GraphGlass(ReferenceDetector):
     ----------
     contamination : float in (0, 0.5], default=0.1
         Share of the references above ``threshold_``. Only ``threshold_`` and ``labels_`` depend on it.
+    repeats : {"auto", "once", "keep"}, default="auto"
+        How equal references count. ``once`` takes them as copies of one graph: listed twice, copies would make every
+        p-value too small. ``keep`` takes each as an observation, as in logs where usual sessions recur. ``auto`` is
+        ``once`` for molecules and for graphs with real-valued attributes, ``keep`` otherwise.
     verbose : bool, default=False
         Show progress on standard error.
 
@@ -57,8 +66,9 @@ class GraphGlass(ReferenceDetector):
     (3,)
     """
 
-    def __init__(self, *, contamination: float = 0.1, verbose: bool = False) -> None:
+    def __init__(self, *, contamination: float = 0.1, repeats: str = "auto", verbose: bool = False) -> None:
         self.contamination = contamination
+        self.repeats = repeats
         self.verbose = verbose
 
     def fit(self, graphs: Any, y: object = None, *, anomalies: Any = None) -> Self:
@@ -76,6 +86,8 @@ class GraphGlass(ReferenceDetector):
             Known anomalies, see :meth:`add_anomalies`.
         """
         super().fit(graphs, y)
+        if notice := self.repeats_notice():
+            logger.warning(notice)
         return self if anomalies is None else self.add_anomalies(anomalies)
 
     def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
@@ -115,6 +127,34 @@ class GraphGlass(ReferenceDetector):
         remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
         self._use(self.scorer_.with_anomalies(remaining))
         return self
+
+    def repeats_notice(self) -> str:
+        """How many references equal another one, and how they count; empty where it makes no difference."""
+        scorer = self.scorer_
+        if scorer.repeated:
+            total = scorer.reference_count + scorer.repeated
+            return f"{scorer.repeated} of {total} references equal another one and count once."
+        if self._counts_once(scorer.graphs) or not scorer.keeps_all:
+            return ""
+        repeated = scorer.reference_count - len(distinct_places(scorer.graphs))
+        if repeated < MANY_REPEATS * scorer.reference_count:
+            return ""
+        return (
+            f"{repeated} of {scorer.reference_count} references equal another one; each counts as an observation. If "
+            f"they are copies of one record, p-values come out too small: use {setting('repeats', 'once')}."
+        )
+
+    def method_facts(self) -> dict[str, Any]:
+        once = self._counts_once(self.scorer_.graphs)
+        return {"repeats": f"{'once' if once else 'keep'}; {self.scorer_.repeated} left out"}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.repeats not in REPEATS:
+            raise ParameterError(self._name, "repeats", f"one of {', '.join(REPEATS)}", self.repeats)
+
+    def _counts_once(self, references: GraphSet) -> bool:
+        return self.repeats == "once" or (self.repeats == "auto" and copies_count_once(references))
 
     def _channels(self) -> Sequence[Channel]:
         return default_channels()

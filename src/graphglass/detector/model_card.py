@@ -45,6 +45,7 @@ def model_card(detector: ReferenceDetector) -> str:
         "## Settings",
         "",
         f"- method {type(detector).__name__}; settings other than the default: {settings}",
+        *(f"- {name}: {value}" for name, value in detector.method_facts().items()),
         f"- channels: {', '.join(channel.name for channel in scorer.channels)}",
         f"- threshold {detector.threshold_:.6g}: the share {detector.contamination:g} of the references scores higher",
         "",

@@ -34,6 +34,7 @@ from graphglass.files.manifest import MANIFEST
 from graphglass.files.save import refuse_url, save_artifact
 from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.structure.profile import StructureProfile
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def save_detector(detector: ReferenceDetector, path: str | Path) -> None:
         "schema": scorer.schema.to_json(),
         "structure_only": scorer.structure_only,
         "zero_shot": scorer.zero_shot,
+        "repeated": scorer.repeated,
+        "reading": None if scorer.graphs.reading is None else scorer.graphs.reading.to_json(),
     }
     documents |= {"detector": document, "reference_names": _names(references.graphs)}
     if scorer.known is not None:
@@ -122,9 +125,13 @@ def _rebuild(cls: type[Detector], artifact: Artifact, where: str, options: dict[
     references = _profiled(artifact.tensors["references"], artifact.documents["reference_names"])
     stored = artifact.tensors["channels"]
     indexed = "index" in document
+    if document.get("reading") is not None:
+        reading = ReadingOptions.from_json(document["reading"])
+        references = replace(references, graphs=replace(references.graphs, reading=reading))
     every = references.graphs
     if indexed:
         every = _graphs(artifact.tensors["all_references"], artifact.documents["all_reference_names"])
+        every = replace(every, reading=references.graphs.reading)
     check_channels(stored, len(references), len(every))
     channels = detector._channels()
     for channel in channels:
@@ -143,6 +150,7 @@ def _rebuild(cls: type[Detector], artifact: Artifact, where: str, options: dict[
         "schema": schema,
         "structure_only": document["structure_only"],
         "zero_shot": document.get("zero_shot", False),
+        "repeated": document.get("repeated", 0),
     }
     if indexed:
         index = ReferenceIndex.open(artifact.files["index"], document["index"])

@@ -23,6 +23,7 @@ from graphglass.detector.model_files import load_detector, save_detector
 from graphglass.detector.reference_map import ReferenceMap
 from graphglass.detector.reference_sets import (
     LEAST_REFERENCES,
+    distinct_places,
     equal_graphs,
     graph_set,
     refuse_too_few,
@@ -82,6 +83,10 @@ class ReferenceDetector:
     def _measure(self, graphs: GraphSet, *, structure_only: bool = False) -> ProfiledGraphs:
         """Everything that the channels read about some graphs."""
         return measure_graphs(graphs, progress=self.verbose)
+
+    def _counts_once(self, references: GraphSet) -> bool:
+        """Whether equal references count as one graph."""
+        return False
 
     def _check_parameters(self) -> None:
         """Refuse settings that no fit could use."""
@@ -423,12 +428,12 @@ class ReferenceDetector:
         scorer = self._fitted("scorer_") if scorer is None else scorer
         if isinstance(graphs, ProfiledGraphs):
             return replace(graphs, graphs=scorer.accept(graphs.graphs))
-        queries = scorer.accept(self._some(graphs))
+        queries = scorer.accept(self._some(graphs, scorer))
         warn_of_other_types(queries, scorer.references.graphs)
         return self._measure(queries, structure_only=scorer.structure_only)
 
-    def _some(self, graphs: Any) -> GraphSet:
-        queries = graph_set(graphs)
+    def _some(self, graphs: Any, scorer: ReferenceScorer) -> GraphSet:
+        queries = graph_set(graphs, None if scorer.zero_shot else scorer.graphs.reading)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
         return queries
@@ -443,9 +448,14 @@ class ReferenceDetector:
         """Measure scores against these references from now on."""
         references = replace(references, graphs=references.graphs.without_labels())
         references = references.structure_only() if structure_only else references
+        kept = distinct_places(references.graphs) if self._counts_once(references.graphs) else None
+        repeated = 0 if kept is None else len(references) - len(kept)
+        if repeated and kept is not None and len(kept) >= LEAST_REFERENCES:
+            references = references[kept]
         exact = len(references) <= indexed_scorer.EXACT_UP_TO
         kind = ReferenceScorer if exact else indexed_scorer.IndexedScorer
         scorer = kind.fit(references, self._channels(), self._fuse, structure_only=structure_only)
+        scorer = replace(scorer, repeated=repeated)
         self._use(scorer if anomalies is None else scorer.with_anomalies(anomalies))
 
     def _change_references(self, references: ProfiledGraphs) -> None:

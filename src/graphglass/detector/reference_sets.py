@@ -19,6 +19,7 @@ from graphglass.errors import GraphError, InputError
 from graphglass.graphs.concatenation import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_graphs
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.structure.profile import profile
 
 LEAST_REFERENCES = 2  # each is scored against the others, which calibrates the scores
@@ -26,9 +27,11 @@ _DEEP = 16  # rounds of refinement, enough to see across most molecules
 _SAME_SPECTRUM = 1e-5  # more than rounding changes in the spectrum of a graph whose nodes are reordered
 
 
-def graph_set(graphs: Any) -> GraphSet:
-    """The graphs as a set. Of objects in memory none may be left out: their scores are matched by place."""
-    return read_graphs(graphs, strict=not isinstance(graphs, str | PathLike))
+def graph_set(graphs: Any, reading: ReadingOptions | None = None) -> GraphSet:
+    """The graphs as a set, read as others were. Of objects in memory none may be left out: scores match by place."""
+    if isinstance(graphs, GraphSet):
+        return graphs
+    return read_graphs(graphs, strict=not isinstance(graphs, str | PathLike), reading=reading)
 
 
 def refuse_too_few(normals: int) -> None:
@@ -96,6 +99,31 @@ def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
         kept = np.flatnonzero(found >= 0)
         places[left[kept]] = near[found[kept]]
     return places
+
+
+def distinct_places(graphs: GraphSet) -> NDArray[np.int64]:
+    """Places of the first of every group of equal graphs, whatever the order of their nodes; in linear time."""
+    keys = graphs.content_hashes()
+    first = {key: place for place, key in reversed(list(enumerate(keys)))}
+    places = np.array(sorted(first.values()), dtype=np.int64)
+    shapes = _shape(graphs)[places]
+    found, counts = np.unique(shapes, return_counts=True)
+    near = np.flatnonzero(np.isin(shapes, found[counts > 1]))  # only graphs of one size can be equal
+    if not len(near):
+        return places
+    deep = _order_free_keys(graphs[places[near]])[0]
+    kept = {key: place for place, key in reversed(list(enumerate(deep)))}
+    again = np.setdiff1d(np.arange(len(near)), list(kept.values()))
+    return np.delete(places, near[again])
+
+
+def copies_count_once(graphs: GraphSet) -> bool:
+    """Whether equal graphs are copies of one record: molecules, and graphs with real-valued attributes."""
+    real = any(
+        values is not None and not (values == np.rint(values)).all()
+        for values in (graphs.attributes, graphs.edge_attributes)
+    )
+    return real or graphs.atom_environments is not None
 
 
 def _order_free_keys(*sets: GraphSet) -> list[list[str]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values, left_out_p_values
 from graphglass.detector.reference_sets import equal_places
+from graphglass.files.output_file import refuse_unless_writable, write_file
+from graphglass.files.rows import encoded, of_one_type
 from graphglass.graphs.user_columns import free_names
+from graphglass.messages import setting
 
 if TYPE_CHECKING:
     from graphglass.channels.profiled_graphs import ProfiledGraphs
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from graphglass.graphs.reading import Reject
 
 SHOWN = 50
+SHIFTED = 0.9  # share of the graphs outside the references' range that is worth a remark
+LEAST_SHIFTED = 10  # graphs
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,8 @@ class ScoredGraphs:
         Whether a graph equals a known anomaly; such graphs score higher than new ones.
     rejected : tuple of Reject
         Records of the input that could not be read.
+    shifted : tuple of str
+        Remarks on attributes that lie outside the range of the references in nearly all graphs.
     measured : ProfiledGraphs or None
         The graphs as the channels read them; None where a private summary scored them.
     """
@@ -57,6 +65,7 @@ class ScoredGraphs:
     reference: NDArray[np.bool_]
     known: NDArray[np.bool_]
     rejected: tuple[Reject, ...] = ()
+    shifted: tuple[str, ...] = ()
     measured: ProfiledGraphs | None = None
 
     @classmethod
@@ -91,8 +100,8 @@ class ScoredGraphs:
 
     @property
     def notice(self) -> str:
-        """What to know about graphs that the detector knows already; empty if there are none."""
-        parts = []
+        """What to know before reading the scores: shifted attributes, graphs that the detector knows already."""
+        parts = [*self.shifted]
         if own := int(self.reference.sum()):
             parts.append(f"{own} of {len(self)} graphs equal a reference and have its leave-one-out score.")
         if known := int(self.known.sum()):
@@ -115,6 +124,35 @@ class ScoredGraphs:
         columns["error"] = [*[None] * len(self), *(reject.reason for reject in self.rejected)]
         own = {name: [*values.tolist(), *none] for name, values in self.graphs.columns.items()}
         return columns | dict(zip(free_names(own, columns), own.values(), strict=True))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """One mapping per row, as ``pandas.DataFrame(table)`` takes it."""
+        columns = self.columns()
+        return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame, indexed by id."""
+        import pandas
+
+        return pandas.DataFrame(self.columns()).set_index("id")
+
+    def to_polars(self) -> Any:
+        """The rows as a polars DataFrame."""
+        import polars
+
+        return polars.DataFrame({name: of_one_type(list(values)) for name, values in self.columns().items()})
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the rows to a CSV file, whole or not at all."""
+        self._write(path, ".csv")
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the rows to a Parquet file, whole or not at all."""
+        self._write(path, ".parquet")
+
+    def _write(self, path: str | Path, suffix: str) -> None:
+        refuse_unless_writable(Path(path))
+        write_file(Path(path), encoded(self.columns(), suffix))
 
     def _repr_html_(self) -> str:
         heads = ["id", "score", *["p-value", ""] * (self.p_values is not None)]
@@ -156,7 +194,38 @@ def scored_graphs(
             left_out_p_values(scores, scorer.reference_scores),
             conformal_p_values(scores, scorer.reference_scores),
         )
-    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, measured=queries)
+    shifted = tuple(shifted_attributes(queries.graphs, scorer.references.graphs))
+    rejected = queries.graphs.rejected
+    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, rejected, shifted, measured=queries)
+
+
+def shifted_attributes(graphs: GraphSet, references: GraphSet) -> Iterator[str]:
+    """A sentence for every column of nearly all graphs that lies outside the range of the references.
+
+    Dates and running numbers do: they would flag everything new.
+    """
+    if len(graphs) < LEAST_SHIFTED:
+        return
+    for names, column_of, owners in (
+        (references.attribute_names, lambda g: g.attributes, lambda g: np.repeat(np.arange(len(g)), g.sizes)),
+        (
+            references.edge_attribute_names,
+            lambda g: g.edge_attributes,
+            lambda g: np.repeat(np.arange(len(g)), 2 * g.edge_counts),
+        ),
+    ):
+        for place, name in enumerate(names):
+            theirs, mine = column_of(references)[:, place], column_of(graphs)[:, place]
+            if not len(theirs) or not len(mine):
+                continue
+            low, high = float(theirs.min()), float(theirs.max())
+            inside = np.bincount(owners(graphs)[(mine >= low) & (mine <= high)], minlength=len(graphs)) > 0
+            share = 1 - inside.mean()
+            if share >= SHIFTED:
+                yield (
+                    f"{name!r} lies outside the references' range ({low:g} to {high:g}) in {100 * share:.0f}% of the "
+                    f"graphs. If it is a date, a running number or an id, fit again with {setting('ignore', [name])}."
+                )
 
 
 def scored_references(scorer: ReferenceScorer, alpha: float) -> ScoredGraphs:

@@ -44,6 +44,8 @@ class ReferenceScorer:
         Labels and attributes are ignored: references of several domains, or queries of another one.
     zero_shot : bool
         Queries come from another domain: the references say nothing about how normal graphs differ there.
+    repeated : int
+        References that equalled another one and count once.
     known : KnownAnomalies or None
         The second side of the references.
     """
@@ -55,6 +57,7 @@ class ReferenceScorer:
     schema: GraphSchema
     structure_only: bool = False
     zero_shot: bool = False
+    repeated: int = 0
     known: KnownAnomalies | None = None
 
     @classmethod

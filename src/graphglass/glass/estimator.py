@@ -276,7 +276,7 @@ class GLASS(ReferenceDetector):
         if not scorer.structure_only or isinstance(graphs, ProfiledGraphs):
             return super()._queries(graphs, scorer, trusted=trusted)
         # Transfer: the prompts name the regime, and the public columns hold the features of every domain.
-        queries = self._some(graphs)
+        queries = self._some(graphs, scorer)
         queries = queries.without_labels() if self.settings().features == "kept" else scorer.accept(queries)
         embedder = self.embedder_.for_any_domain().for_transfer(self.domain, trusted=trusted)
         return embedder.embed(queries, progress=self.verbose)

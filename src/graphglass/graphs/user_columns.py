@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WHOLE = range(-(2**63), 2**63)  # what 64 bits hold
-_EXACT = range(-(2**53), 2**53 + 1)  # what double precision holds exactly
 
 
 def own_column(values: Iterable[Any]) -> NDArray[Any]:
@@ -44,17 +43,3 @@ def free_names(own: Collection[str], taken: Container[str]) -> list[str]:
             free = f"input_{free}"
         names.append(free)
     return names
-
-
-def of_one_type(items: list[Any]) -> list[Any]:
-    """A column for a table whose columns have a type: text if the values mix types, or an integer is too large.
-
-    Integers and fractions are both numbers and stay, if double precision holds the integers exactly.
-    """
-    kinds = {type(item) for item in items} - {type(None)}
-    held = _EXACT if float in kinds else _WHOLE
-    if kinds in ({int}, {int, float}):
-        mixed = any(type(item) is int and item not in held for item in items)
-    else:
-        mixed = len(kinds) > 1
-    return [None if item is None else str(item) for item in items] if mixed else items

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import FormatError, GraphError, SchemaError
 from graphglass.files.atomic import replacing
+from graphglass.files.rows import of_one_type
 from graphglass.graphs.chemistry import CONTRIBUTIONS, ENVIRONMENTS, NO_ENVIRONMENT
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.labels import text_code
@@ -23,7 +24,6 @@ from graphglass.graphs.ragged import offsets
 from graphglass.graphs.readers.edge_table import DIRECTED, OWN_COLUMNS
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.user_columns import of_one_type
 
 GRAPH_COLUMNS = ("id", "nodes", "sources", "targets")
 _LAYOUT = {
