@@ -1,13 +1,11 @@
 """A real local cluster of two worker processes."""
 
 import os
-import shutil
 import signal
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, GraphGlass, ReferenceDetector, profile, write_json_lines, write_parquet
+from graphglass import GLASS, GraphGlass, ReferenceDetector, write_json_lines, write_parquet
 from graphglass.cli.app import app
-from graphglass.cluster import connect, describe_parts, fit_parts, jobs, score, score_parts
+from graphglass.cluster import connect, fit_parts, jobs, score_parts
 from graphglass.cluster.parts import Outcome, Part, input_files, list_parts, score_part
 from graphglass.errors import ClusterError, GraphError, InputError
 from graphglass.files.load import artifact_digest
@@ -124,23 +122,14 @@ def rejected(tmp_path):
 
 def test_a_part_without_a_usable_record_is_an_empty_result(client, place, rejected, tmp_path):
     sources = [place / "parts" / "part-0.parquet", rejected]
-    for run in (
-        lambda out: score_parts(client, place / "model", sources, out),
-        partial(describe_parts, client, sources),
-    ):
-        out = tmp_path / "out"
-        done, empty = run(out)
-        assert [(item.error, item.graphs, item.rejected) for item in (done, empty)] == [(None, 30, 0), (None, 0, 2)]
-        assert done.rejects is None
-        assert f"{rejected}: read 0 graphs, left out 2" in empty.rejects
-        assert "line 1, 'torn': " in empty.rejects
-        tables = [
-            pq.read_table(out / name).replace_schema_metadata() for name in ("part-0.parquet", "rejected.parquet")
-        ]
-        assert pa.concat_tables(tables).num_rows == 30
-        shutil.rmtree(out)
-    frame = score(place / "model", sources, client).compute()
-    assert len(frame) == 30
+    done, empty = score_parts(client, place / "model", sources, tmp_path / "out")
+    assert [(item.error, item.graphs, item.rejected) for item in (done, empty)] == [(None, 30, 0), (None, 0, 2)]
+    assert done.rejects is None
+    assert f"{rejected}: read 0 graphs, left out 2" in empty.rejects
+    assert "line 1, 'torn': " in empty.rejects
+    names = ("part-0.parquet", "rejected.parquet")
+    tables = [pq.read_table(tmp_path / "out" / name).replace_schema_metadata() for name in names]
+    assert pa.concat_tables(tables).num_rows == 30
 
 
 def test_any_failure_of_one_part_leaves_the_others(client, place, tmp_path):
@@ -159,15 +148,11 @@ def test_strict_jobs_refuse_a_part_with_a_bad_record(client, place, mutag, tmp_p
     write_json_lines(mutag[:5].without_labels(), part)
     with part.open("a") as file:
         file.write("not a record\n")
-    (loose,) = describe_parts(client, [part], tmp_path / "out")
+    (loose,) = score_parts(client, place / "model", [part], tmp_path / "out")
     assert (loose.error, loose.graphs, loose.rejected) == (None, 5, 1)
-    for run in (
-        lambda: describe_parts(client, [part], tmp_path / "out", strict=True),  # the loose result does not count
-        lambda: score_parts(client, place / "model", [part], tmp_path / "scores", strict=True),
-    ):
-        (outcome,) = run()
-        assert f"{part}: " in outcome.error
-        assert "Reading is strict" in outcome.error
+    (outcome,) = score_parts(client, place / "model", [part], tmp_path / "out", strict=True)
+    assert f"{part}: " in outcome.error
+    assert "Reading is strict" in outcome.error
     with pytest.raises(GraphError, match=rf"{part}: .*Reading is strict"):
         fit_parts(client, GraphGlass(), [part], strict=True)
 
@@ -209,21 +194,14 @@ def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, tmp
     monkeypatch.setattr("graphglass.cluster.connection.connect", nowhere)
     monkeypatch.setattr("graphglass.cluster.connect", nowhere)
     monkeypatch.setattr("graphglass.cluster.jobs.score_parts", run)
-    monkeypatch.setattr("graphglass.cluster.jobs.describe_parts", run)
     monkeypatch.setattr("graphglass.cluster.fit_parts", fit)
-    commands = (["describe", "part.jsonl"], ["score", "memory://model", "part.jsonl"], ["fit", "part.jsonl"])
+    commands = (["score", "memory://model", "part.jsonl"], ["fit", "part.jsonl"])
     for command in commands:
         for flags in ([], ["--strict"]):
             arguments = [*command, "-o", str(tmp_path / "out"), "--cluster", "local", *flags]
             result = CliRunner().invoke(app, arguments)
             assert "part.jsonl: read 5 graphs, left out 1" in result.output
-    assert calls == [False, True] * 3
-
-
-def test_describe(client, place, mutag, tmp_path):
-    describe_parts(client, [place / "parts"], tmp_path)
-    nodes = np.concatenate([pq.read_table(tmp_path / f"part-{i}.parquet")["nodes"].to_numpy() for i in range(6)])
-    assert np.array_equal(nodes, profile(mutag[:180]).aggregates[:, 0])
+    assert calls == [False, True] * 2
 
 
 @pytest.mark.parametrize("settings", [{}, {"encoder": "numeric", "epochs": 1}])
@@ -234,16 +212,6 @@ def test_fitting_on_parts_equals_fitting_on_the_whole(client, place, mutag, quer
     if settings:
         assert apart.encoder_fingerprint() == together.encoder_fingerprint()
     assert np.array_equal(apart.decision_function(queries), together.decision_function(queries))
-
-
-def test_scores_are_a_lazy_frame(client, place, mutag):
-    frame = score(place / "model", place / "parts", client)
-    assert frame.npartitions == 6
-    computed = frame.compute()
-    assert list(computed.id) == list(mutag.ids[:180])
-    assert np.allclose(
-        computed.score, ReferenceDetector.load(place / "model").score_table(mutag[:180]).scores, atol=1e-9
-    )
 
 
 def test_a_model_replaced_meanwhile_is_not_used(mutag, normals, tmp_path):
@@ -306,37 +274,6 @@ def test_command_reports_failures_with_exit_code_one(place, tmp_path):
     assert result.exit_code == 1, result.output
     assert "1 part done (30 graphs" in result.output
     assert (tmp_path / "out" / "part-0.parquet").is_file()
-
-
-def test_the_describe_command_equals_one_process_and_resumes(place, mutag, tmp_path):
-    command = ["describe", str(place / "parts"), "-o", str(tmp_path / "out"), "--cluster", "local", "--workers", "2"]
-    result = CliRunner().invoke(app, command, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    assert "6 parts done (180 graphs" in result.output
-    whole = tmp_path / "whole.parquet"
-    write_parquet(mutag[:180].without_labels(), tmp_path / "all.parquet")
-    CliRunner().invoke(app, ["describe", str(tmp_path / "all.parquet"), "-o", str(whole)])
-    parts = [pq.read_table(tmp_path / "out" / f"part-{i}.parquet").replace_schema_metadata() for i in range(6)]
-    assert pa.concat_tables(parts).equals(pq.read_table(whole))
-    assert "6 already done" in CliRunner().invoke(app, command, catch_exceptions=False).output
-
-
-def test_describing_reports_a_corrupt_part_and_refuses_what_it_cannot_write(place, tmp_path, monkeypatch):
-    (tmp_path / "bad.parquet").write_bytes(b"nothing")
-    command = ["describe", str(place / "parts" / "part-0.parquet"), str(tmp_path / "bad.parquet")]
-    cluster = ["--cluster", "local", "--workers", "1"]
-    result = CliRunner().invoke(app, [*command, "-o", str(tmp_path / "out"), *cluster])
-    assert result.exit_code == 1, result.output
-    assert "bad.parquet is not a readable Parquet file" in result.output
-    with pytest.raises(InputError, match="name a directory with -o"):
-        CliRunner().invoke(app, [*command, *cluster], catch_exceptions=False)
-    with pytest.raises(InputError, match="Several files need --cluster"):
-        CliRunner().invoke(app, command, catch_exceptions=False)
-    monkeypatch.setattr("graphglass.cluster.connection._SECONDS", 1)
-    with pytest.raises(ClusterError, match="No scheduler answers"):
-        CliRunner().invoke(
-            app, [*command, "-o", str(tmp_path), "--cluster", "tcp://127.0.0.1:1"], catch_exceptions=False
-        )
 
 
 def test_workers_score_against_an_indexed_reference_set(client, place, normals, mutag, monkeypatch, tmp_path):

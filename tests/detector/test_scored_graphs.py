@@ -26,7 +26,7 @@ def test_frames_have_the_same_rows(detector, queries, tmp_path):
     table.to_parquet(tmp_path / "t.parquet")
     for read in (
         pd.read_csv(tmp_path / "t.csv", dtype={"id": str}),
-        pl.read_parquet(tmp_path / "t.parquet").to_pandas(),
+        pd.read_parquet(tmp_path / "t.parquet"),
     ):
         assert read["id"].tolist() == list(queries.ids)
         assert np.allclose(read["score"], table.scores)

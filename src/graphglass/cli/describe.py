@@ -7,10 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
-from graphglass.cli.option_groups import JSON, QUIET, only_file
+from graphglass.cli.option_groups import JSON, QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.errors import InputError
 from graphglass.files.output_file import refuse_unless_writable
 from graphglass.files.rows import SUFFIXES, encoded, write_rows
 from graphglass.messages import counted
@@ -27,35 +25,23 @@ SHOWN = {
 @app.command()
 @reads_graphs
 def describe(
-    graphs: Annotated[list[Path], typer.Argument(help="Graphs in any format; several parts with --cluster.")],
+    graphs: Annotated[Path, typer.Argument(help="Graphs in any format.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write to this .csv, .parquet or .jsonl file; a directory with --cluster."),
+        typer.Option("-o", "--output", help="Write to this .csv, .parquet or .jsonl file."),
     ] = None,
     as_json: JSON = False,
     rows: Annotated[int, typer.Option(min=0, help="Graphs shown in the table on the screen.")] = 20,
-    cluster: CLUSTER = None,
-    workers: WORKERS = None,
     quiet: QUIET = False,
     *,
     reading: Reading,
 ) -> None:
     """Measure every graph: size, degrees, clustering, cores, motifs and the spectral sketch."""
-    if cluster is not None:
-        if output is None or as_json:
-            raise InputError("--cluster writes one Parquet table per part: name a directory with -o.")
-        reading.refuse_beside_cluster()
-        from graphglass.cluster.jobs import describe_parts
-
-        options = {"strict": reading.strict, "progress": not quiet}
-        run_parts(cluster, workers, "describe", describe_parts, graphs, output, **options)
-        return
-    path = only_file(graphs)
     if output is not None:
-        refuse_unless_writable(output, SUFFIXES, inputs=(path, reading.nodes))
+        refuse_unless_writable(output, SUFFIXES, inputs=(graphs, reading.nodes))
     from graphglass.structure.profile import profile
 
-    read = reading.read(path)
+    read = reading.read(graphs)
     measured = profile(read, progress=not quiet).columns(read.ids)
     columns = {name: values if name == "id" else values.tolist() for name, values in measured.items()}
     if output is not None:

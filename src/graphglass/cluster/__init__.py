@@ -2,6 +2,6 @@
 
 from graphglass.cluster.connection import connect
 from graphglass.cluster.fitting import fit_parts
-from graphglass.cluster.jobs import describe_parts, score, score_parts
+from graphglass.cluster.jobs import score_parts
 
-__all__ = ["connect", "describe_parts", "fit_parts", "score", "score_parts"]
+__all__ = ["connect", "fit_parts", "score_parts"]

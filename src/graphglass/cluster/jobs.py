@@ -9,21 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphglass.cluster.connection import check_workers
 from graphglass.cluster.parts import (
     Outcome,
     Part,
-    describe_part,
-    input_files,
     list_parts,
-    score_columns,
     score_part,
 )
 from graphglass.errors import ClusterError
 from graphglass.files.load import artifact_digest
 from graphglass.files.progress import progress_bar
-from graphglass.graphs.read import read_report
-from graphglass.graphs.readers.rejects import logger
 
 # Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
 _AHEAD = 3
@@ -60,46 +54,6 @@ def score_parts(
     where = _reachable(model)
     work = partial(score_part, model=where, digest=artifact_digest(where), strict=strict)
     return _run(client, work, sources, output, progress)
-
-
-def describe_parts(
-    client: Any, sources: Sequence[str | Path], output: str | Path, *, strict: bool = False, progress: bool = False
-) -> list[Outcome]:
-    """Describe every part into ``output/NAME.parquet``; otherwise as :func:`score_parts`."""
-    return _run(client, partial(describe_part, strict=strict), sources, output, progress)
-
-
-def score(model: str | Path, source: str | Path | Sequence[str | Path], client: Any = None) -> Any:
-    """Scores as a lazy Dask data frame with the columns id, score and p_value, one partition per part.
-
-    Parameters
-    ----------
-    model : path or URL of a saved detector, readable by every worker
-    source : a part, a folder or pattern of parts, or several
-    client : distributed.Client, optional
-        Its workers' versions are checked now. Nothing else runs until the frame is computed, on the scheduler that is
-        current then.
-    """
-    import dask.dataframe as dd
-    import pandas as pd
-
-    if client is not None:
-        check_workers(client, client.scheduler.address)
-    where = _reachable(model)
-    digest = artifact_digest(where)
-    files = input_files([source] if isinstance(source, str | Path) else source)
-    kinds = {"id": "str", "score": "f8", "p_value": "f8"}
-    meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
-    return dd.from_map(_frame, [str(Path(name).absolute()) for name in files], model=where, digest=digest, meta=meta)
-
-
-def _frame(source: str, model: str, digest: str) -> Any:
-    import pandas as pd
-
-    result = read_report(source, cache=False)
-    if result.rejects:
-        logger.warning("%s: %s", source, result.summary())
-    return pd.DataFrame(score_columns(result.graphs, model, digest)).astype({"id": "str"})
 
 
 def _reachable(model: str | Path) -> str:

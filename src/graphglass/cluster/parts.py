@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from glob import glob
@@ -18,7 +18,6 @@ from graphglass.files.atomic import replacing
 from graphglass.files.load import artifact_digest
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
-from graphglass.structure.profile import profile
 
 SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
@@ -81,30 +80,8 @@ def list_parts(sources: Sequence[str | Path], output: Path) -> list[Part]:
     return list(parts.values())
 
 
-def score_columns(graphs: GraphSet, model: str, digest: str) -> dict[str, Any]:
-    """Ids, scores, p-values and marks of every graph."""
-    detector = _detector(model, digest)
-    tables = [detector.score_table(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
-    empty = {"score": np.zeros(0), "p_value": np.zeros(0), "reference": np.zeros(0, bool)}  # of a part without graphs
-    return {
-        "id": list(graphs.ids),
-        "score": np.concatenate([empty["score"], *(table.scores for table in tables)]),
-        "p_value": np.concatenate([empty["p_value"], *(table.p_values for table in tables)]),
-        "reference": np.concatenate([empty["reference"], *(table.reference for table in tables)]),
-    }
-
-
 def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:
     """Score one part unless its result is there already."""
-    return _run(part, {"job": "score", "model": digest}, lambda graphs: score_columns(graphs, model, digest), strict)
-
-
-def describe_part(part: Part, *, strict: bool = False) -> Outcome:
-    """Describe one part unless its result is there already."""
-    return _run(part, {"job": "describe"}, lambda graphs: profile(graphs).columns(graphs.ids), strict)
-
-
-def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], dict[str, Any]], strict: bool) -> Outcome:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -113,12 +90,13 @@ def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], dict[
         how = {"strict": True} if strict else {}
         status = Path(part.source).stat()
         state = [status.st_size, status.st_mtime_ns]
-        stamp = json.dumps({**job, **how, "source": state}, sort_keys=True).encode()
+        stamp = json.dumps({"job": "score", "model": digest, **how, "source": state}, sort_keys=True).encode()
         if _finished(part.output, stamp):
             return Outcome(part, skipped=True)
-        result = read_report(part.source, strict=strict, cache=False)
-        columns = compute(result.graphs)
-        # Ids are text even where there are none, so that all parts have one schema.
+        detector = _detector(model, digest)
+        result = read_report(part.source, strict=strict, cache=False, reading=detector.scorer_.graphs.reading)
+        columns = _score_columns(detector, result.graphs)
+        # Ids are text even where there are none: all parts have one schema.
         table = pa.table({**columns, "id": pa.array(columns["id"], pa.string())})
         with replacing(Path(part.output)) as temporary:
             pq.write_table(table.replace_schema_metadata({_METADATA: stamp}), temporary, write_page_checksum=True)
@@ -126,6 +104,18 @@ def _run(part: Part, job: Mapping[str, str], compute: Callable[[GraphSet], dict[
         return Outcome(part, error=f"{part.source}: {error}")
     rejects = f"{part.source}: {result.summary()}" if result.rejects else None
     return Outcome(part, len(result.graphs), len(result.rejects), rejects=rejects)
+
+
+def _score_columns(detector: ReferenceDetector, graphs: GraphSet) -> dict[str, Any]:
+    """Ids, scores, p-values and marks of every graph."""
+    tables = [detector.score_table(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
+    empty = {"score": np.zeros(0), "p_value": np.zeros(0), "reference": np.zeros(0, bool)}  # of a part without graphs
+    return {
+        "id": list(graphs.ids),
+        "score": np.concatenate([empty["score"], *(table.scores for table in tables)]),
+        "p_value": np.concatenate([empty["p_value"], *(table.p_values for table in tables)]),
+        "reference": np.concatenate([empty["reference"], *(table.reference for table in tables)]),
+    }
 
 
 def _finished(output: str, stamp: bytes) -> bool:
