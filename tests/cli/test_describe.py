@@ -61,7 +61,11 @@ def test_output_replaces_a_file_and_refuses_what_it_cannot_write(graphs, tmp_pat
     file.write_text("old")
     call(graphs, "-o", file)
     assert file.read_text().startswith('{"id": "triangle"')
-    for wrong, message in ((tmp_path, "ending"), (tmp_path / "no" / "out.csv", "exist"), (tmp_path / "a.txt", ".csv")):
+    for wrong, message in (
+        (tmp_path, "must end in"),
+        (tmp_path / "no" / "out.csv", "exist"),
+        (tmp_path / "a.txt", ".csv"),
+    ):
         with pytest.raises(InputError, match=message):
             call(graphs, "-o", wrong)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["graphs.jsonl", "out.jsonl"]

@@ -57,12 +57,13 @@ def test_ctrl_c_promises_a_checkpoint_only_if_there_is_one(normals, tmp_path, mo
         return CliRunner().invoke(app, ["fit", str(tmp_path / "normals.jsonl"), *map(str, arguments)])
 
     monkeypatch.setattr(GLASS, "fit", interrupted)
-    monkeypatch.setattr(GraphGlass, "fit", interrupted)
+    monkeypatch.setattr(GraphGlass, "fit", lambda *_, **options: interrupted(checkpoint=None))
     for training in (False, True):
         result = glass("-o", tmp_path / "m", "--method", "glass")
         assert result.exit_code == 130
         assert result.stderr.startswith("glass: interrupted")
         assert ("--resume" in result.stderr) == training
+    training = False
     result = glass("-o", tmp_path / "n")
     assert result.exit_code == 130
     assert result.stderr == "glass: interrupted\n"

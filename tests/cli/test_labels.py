@@ -163,8 +163,8 @@ def test_classes_are_told_apart_however_they_are_written(classes, normal, expect
 
 def test_compare_names_who_moved_and_why(place):
     glass("fit", place / "all.csv", "--label-column", "kind", "--normal", "ring", "-o", place / "rings", "-q")
-    arguments = ("compare", place / "model", place / "rings", place / "all.csv", "--label-column", "kind", "--normal")
-    found = json.loads(glass(*arguments, "chain", "--json", "-q").stdout)
+    arguments = ("compare", place / "model", place / "rings", place / "all.csv")
+    found = json.loads(glass(*arguments, "--json", "-q").stdout)
     detectors = [ReferenceDetector.load(place / name) for name in ("model", "rings")]
     graphs = read_graphs(place / "all.csv")
     scores = [item.score_table(graphs).scores for item in detectors]
@@ -176,7 +176,7 @@ def test_compare_names_who_moved_and_why(place):
     assert abs(first["rank_a"] - first["rank_b"]) >= max(abs(m["rank_a"] - m["rank_b"]) for m in found["moved"])
     assert "patterns" in first["why"]
     assert first["why"].endswith(f"(reference of {'A' if first['rank_a'] > first['rank_b'] else 'B'})")
-    assert "rank correlation" in glass(*arguments, "chain", "-q").output
+    assert "rank correlation" in glass(*arguments, "-q").output
     same = json.loads(glass("compare", place / "model", place / "model", place / "all.csv", "--json", "-q").output)
     assert same["spearman"] == pytest.approx(1)
     assert same["moved"] == []

@@ -38,9 +38,9 @@ REAL_READ = Reading.read
 
 @pytest.fixture
 def glass(monkeypatch):
-    module = types.ModuleType("graphglass.detector.glass")
+    module = types.ModuleType("graphglass.glass.estimator")
     module.GLASS = StandIn
-    monkeypatch.setitem(sys.modules, "graphglass.detector.glass", module)
+    monkeypatch.setitem(sys.modules, "graphglass.glass.estimator", module)
     counts = np.arange(3, 13)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])

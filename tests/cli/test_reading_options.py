@@ -162,7 +162,7 @@ def test_a_date_is_ignored_by_fit_and_score(tmp_path):
     assert flagged(("--ignore", "day"), ("--ignore", "day")) == flagged(("--ignore", "day"), ()) == 0
 
 
-@pytest.mark.parametrize("command", [("describe", "g.jsonl"), ("score", "memory://m", "g.jsonl"), ("fit", "g.jsonl")])
+@pytest.mark.parametrize("command", [("score", "memory://m", "g.jsonl"), ("fit", "g.jsonl")])
 def test_workers_of_a_cluster_take_no_reading_options(tmp_path, command):
     with pytest.raises(InputError, match="--strict is the only option"):
         glass(*command, "-o", tmp_path / "out", "--cluster", "local", "--fill", 0)

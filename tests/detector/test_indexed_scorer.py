@@ -268,7 +268,7 @@ def test_without_faiss_search_is_exact_and_an_index_is_refused(saved, many, quer
         exact = GraphGlass().fit(many)
     exact.save(tmp_path / "flat")
     loaded = ReferenceDetector.load(tmp_path / "flat")
-    assert loaded.scorer_.large.index.kind == "flat"
+    assert loaded.scorer_.index.kind == "flat"
     assert np.array_equal(loaded.decision_function(queries), exact.decision_function(queries))
 
 

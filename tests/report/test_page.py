@@ -67,8 +67,9 @@ def test_queries_that_equal_a_reference_are_told(detector, page):
 
 def test_progress_is_one_line(capsys):
     loud = GraphGlass(verbose=True).fit(read_graphs(NORMALS, format="smi"))
+    table = loud.score_table(read_graphs(QUERIES, format="smi"))
     capsys.readouterr()
-    report_page(loud, loud.score_table(read_graphs(QUERIES, format="smi")))
+    report_page(loud, table)
     assert re.fullmatch(r"Explaining graphs: 5 done in .* s\n", capsys.readouterr().err)
     assert loud.verbose
 

@@ -91,7 +91,7 @@ class Reading:
         settings["keep"] = [name.strip() for name in keep.split(",")] if keep and keep != "all" else keep
         settings |= {"label_column": label_column, "cache": cache}
         if detector is not None:
-            settings["reading"] = detector.scorer_.graphs.reading
+            settings["reading"] = detector.scorer_.reading
         result = read_report(path, **settings)
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):

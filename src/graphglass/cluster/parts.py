@@ -94,7 +94,7 @@ def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> 
         if _finished(part.output, stamp):
             return Outcome(part, skipped=True)
         detector = _detector(model, digest)
-        result = read_report(part.source, strict=strict, cache=False, reading=detector.scorer_.graphs.reading)
+        result = read_report(part.source, strict=strict, cache=False, reading=detector.scorer_.reading)
         columns = _score_columns(detector, result.graphs)
         # Ids are text even where there are none: all parts have one schema.
         table = pa.table({**columns, "id": pa.array(columns["id"], pa.string())})

@@ -65,7 +65,7 @@ def save_detector(detector: ReferenceDetector, path: str | Path) -> None:
         "structure_only": scorer.structure_only,
         "zero_shot": scorer.zero_shot,
         "repeated": scorer.repeated,
-        "reading": None if scorer.graphs.reading is None else scorer.graphs.reading.to_json(),
+        "reading": None if scorer.reading is None else scorer.reading.to_json(),
     }
     documents |= {"detector": document, "reference_names": _names(references.graphs)}
     if scorer.known is not None:

@@ -433,7 +433,7 @@ class ReferenceDetector:
         return self._measure(queries, structure_only=scorer.structure_only)
 
     def _some(self, graphs: Any, scorer: ReferenceScorer) -> GraphSet:
-        queries = graph_set(graphs, None if scorer.zero_shot else scorer.graphs.reading)
+        queries = graph_set(graphs, None if scorer.zero_shot else scorer.reading)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
         return queries

@@ -18,6 +18,7 @@ from graphglass.errors import SchemaError
 from graphglass.graphs.concatenation import with_edge_attributes
 from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.reading import ReadingOptions
 
 TOGETHER = 1_000  # queries that all channels read while they are in the processor's cache
 PAIRS = 4_000_000  # distances between queries and references held at once
@@ -156,6 +157,12 @@ class ReferenceScorer:
     def reference_count(self) -> int:
         """References that scores are measured against."""
         return len(self.graphs)
+
+    @property
+    def reading(self) -> ReadingOptions | None:
+        """How the references were read, and queries are to be; they need no classes."""
+        found = self.graphs.reading
+        return None if found is None else replace(found, label_column=None)
 
     @property
     def keeps_all(self) -> bool:
