@@ -44,6 +44,10 @@ class Reading:
     use: Annotated[
         list[str] | None, _option("Column to compare although it looks like a time, a date or an id. Repeatable.")
     ] = None
+    standardise: Annotated[
+        str, _option("What to read of salts and mixtures: none (all of it), largest-fragment or neutral.")
+    ] = "none"
+    stereo: Annotated[bool, _option("Compare the stereochemistry of molecules.", "--stereo")] = False
     directed: Annotated[
         bool | None, _option("Whether edges have a direction; by default the input decides.", "--directed/--undirected")
     ] = None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import MissingExtraError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecules import ATOM_ATTRIBUTES, edge_label_text, node_label_text, rdkit_chemistry
+from graphglass.graphs.molecules import edge_label_text, has_atoms, node_label_text, rdkit_chemistry
 
 _ORGANIC = frozenset("H B C N O F Na Si P S Cl K Br I".split())
 _MOST_BONDS = 6
@@ -125,7 +125,7 @@ def atom_name(graph: GraphSet, node: int) -> str | None:
 
 
 def _has_atoms(graph: GraphSet) -> bool:
-    return graph.attribute_names == ATOM_ATTRIBUTES
+    return has_atoms(graph)
 
 
 def _elements(graph: GraphSet) -> tuple[str, ...] | None:

@@ -33,16 +33,18 @@ DESCRIPTORS = (
 )  # fmt: skip
 
 
-def atom_environments(molecule: Any) -> NDArray[np.int64]:
+def atom_environments(molecule: Any, *, stereo: bool = False) -> NDArray[np.int64]:
     """The Morgan identifier of the environment of every atom at radius 0, 1 and 2, (atoms, 3).
 
+    With `stereo`, environments that are mirror images or cis and trans of each other differ.
     :data:`NO_ENVIRONMENT` where RDKit counts none because another atom's environment covers the same bonds.
     """
     from rdkit.Chem import rdFingerprintGenerator
 
     found = rdFingerprintGenerator.AdditionalOutput()
     found.AllocateBitInfoMap()
-    rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS).GetSparseCountFingerprint(molecule, additionalOutput=found)
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, includeChirality=stereo)
+    generator.GetSparseCountFingerprint(molecule, additionalOutput=found)
     rows = np.full((molecule.GetNumAtoms(), ENVIRONMENTS), NO_ENVIRONMENT, np.int64)
     for key, places in found.GetBitInfoMap().items():
         for atom, radius in places:

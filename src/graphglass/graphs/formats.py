@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from graphglass.errors import FormatError
+from graphglass.errors import FormatError, GraphError
+from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.graphs.readers.options import ReadOptions
 
 
@@ -67,7 +70,37 @@ def detect_path(path: Path) -> str:
         raise FormatError(
             f"{path.name}: .json is not read. JSON Lines is, with one record per line, in a file that ends in .jsonl."
         )
+    if suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise FormatError(
+            f"{path.name} is a spreadsheet, which is not read. Save the sheet as CSV, or read it with "
+            "pandas.read_excel and hand over the DataFrame."
+        )
     raise FormatError(f"{path.name} has no suffix that tells its format. {supported()}")
+
+
+def text_suffix(first: str) -> str:
+    """The suffix that fits text whose first line is this one."""
+    if first.lstrip().startswith("{"):
+        return ".jsonl"
+    if re.search(r"smiles|graph_id", first, re.IGNORECASE):
+        for mark, suffix in ((",", ".csv"), (";", ".csv"), ("\t", ".tsv")):
+            if mark in first:
+                return suffix
+    return ".smi"
+
+
+def is_smiles(text: str) -> bool:
+    """Whether a text that is no path is the SMILES of a molecule."""
+    if not re.fullmatch(r"[A-Za-z0-9@+\-\[\]()=#$%/\\.:~*]{1,4000}", text) or find_spec("rdkit") is None:
+        return False
+    from graphglass.graphs.molecules import parse_smiles, rdkit_chemistry
+
+    try:
+        with rdkit_chemistry() as chemistry:
+            parse_smiles(chemistry, text, DEFAULT_LIMITS)
+    except GraphError:
+        return False
+    return True
 
 
 def detect_object(source: Any, wanted: str | None, options: ReadOptions) -> tuple[str, Iterable[tuple[int, Any]]]:

@@ -33,6 +33,8 @@ class Limits:
         Of one line or molecule record.
     max_smiles_characters : int
         Of one molecule: the time to read one grows with the square of its length.
+    max_rings : int
+        Of one molecule: the time to find rings that share atoms grows with the cube of their number.
     max_zip_entries, max_zip_bytes : int
         Members of an archive and their declared sizes together.
     max_zip_ratio : int
@@ -56,7 +58,8 @@ class Limits:
     max_bare_nodes: int = 1_000_000
     max_file_bytes: int = 16 << 30
     max_record_bytes: int = 256 << 20
-    max_smiles_characters: int = 100_000
+    max_smiles_characters: int = 20_000
+    max_rings: int = 300
     max_zip_entries: int = 10_000
     max_zip_bytes: int = 4 << 30
     max_zip_ratio: int = 200

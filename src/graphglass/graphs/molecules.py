@@ -5,12 +5,14 @@ The node label is the atomic number, the edge label RDKit's bond type (1 single,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, MissingExtraError
 from graphglass.graphs.chemistry import atom_contributions, atom_environments
@@ -19,8 +21,10 @@ from graphglass.graphs.labels import typed_texts
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record, RecordSet
+from graphglass.messages import counted, setting
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
+STEREO_ATTRIBUTES = ("chirality", "double_bond_stereo")  # R 1, S -1; E 1, Z -1 at both ends
 _BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}
 _HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0}  # others, such as lone ions: 0
 
@@ -46,28 +50,59 @@ def parse_smiles(chemistry: Any, text: str, limits: Limits) -> Any:
     molecule = chemistry.MolFromSmiles(text, sanitize=False) if text.isascii() else None
     if molecule is None:
         raise GraphError(f"{text[:60]!r} is not a SMILES string")
-    return sanitised(chemistry, molecule)
+    return sanitised(chemistry, molecule, limits)
 
 
-def parse_mol_block(chemistry: Any, block: str) -> Any:
+def parse_mol_block(chemistry: Any, block: str, limits: Limits) -> Any:
     molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False)
     if molecule is None:
         raise GraphError("the atom and bond table cannot be read as a molecule")
-    return sanitised(chemistry, molecule)
+    return sanitised(chemistry, molecule, limits)
 
 
-def sanitised(chemistry: Any, molecule: Any) -> Any:
+def sanitised(chemistry: Any, molecule: Any, limits: Limits) -> Any:
     """The molecule, which is changed, with its rings and aromatic bonds known and hydrogens folded into their atoms."""
+    rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + len(chemistry.GetMolFrags(molecule))
+    if rings > limits.max_rings:
+        raise GraphError(f"a molecule of {rings:,} rings, the limit max_rings is {limits.max_rings:,}")
     try:
         chemistry.SanitizeMol(molecule)
+        if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
+            chemistry.AssignStereochemistryFrom3D(molecule)
+        else:
+            chemistry.AssignChiralTypesFromBondDirs(molecule)
+            chemistry.AssignStereochemistry(molecule, cleanIt=True, force=True)
         folding = chemistry.RemoveHsParameters()
-        folding.removeDefiningBondStereo = True  # [H]/N=C is HN=C: no graph holds stereochemistry
+        folding.removeDefiningBondStereo = True  # [H]/N=C is HN=C
         return chemistry.RemoveHs(molecule, folding)
     except ValueError as error:  # RDKit's sanitisation exceptions are ValueErrors
         raise GraphError(f"not a possible molecule: {error}") from error
 
 
-def _record(molecule: Any, position: int, name: str, label: Any, columns: dict[str, Any]) -> Record:
+def _standardised(molecule: Any, how: str) -> Any:
+    """The whole molecule, its largest fragment, or that with as few charges as possible."""
+    if how == "none":
+        return molecule
+    from rdkit.Chem.MolStandardize import rdMolStandardize
+
+    fragment = rdMolStandardize.LargestFragmentChooser().choose(molecule)
+    return fragment if how == "largest-fragment" else rdMolStandardize.Uncharger().uncharge(fragment)
+
+
+def _stereo(molecule: Any) -> NDArray[np.float32]:
+    """The stereochemistry of every atom, (atoms, :data:`STEREO_ATTRIBUTES`)."""
+    rows = np.zeros((molecule.GetNumAtoms(), 2), np.float32)
+    for atom in molecule.GetAtoms():
+        if atom.HasProp("_CIPCode"):
+            rows[atom.GetIdx(), 0] = {"R": 1, "S": -1}.get(atom.GetProp("_CIPCode"), 0)
+    for bond in molecule.GetBonds():
+        kind = {"STEREOE": 1, "STEREOZ": -1, "STEREOTRANS": 1, "STEREOCIS": -1}.get(bond.GetStereo().name, 0)
+        if kind:
+            rows[[bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()], 1] = kind
+    return rows
+
+
+def _record(molecule: Any, row: MoleculeRow, name: str, label: Any, stereo: NDArray[np.float32] | None) -> Record:
     """One molecule; a salt's separate ions stay one graph of several components."""
     atoms = list(molecule.GetAtoms())
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in molecule.GetBonds()]
@@ -82,24 +117,30 @@ def _record(molecule: Any, position: int, name: str, label: Any, columns: dict[s
         )
         for atom in atoms
     ]
+    table = np.asarray(rows, dtype=np.float32).reshape(-1, len(ATOM_ATTRIBUTES))
     return Record(
-        position, name, len(atoms), ends[:, 0], ends[:, 1],
+        row.position, name, len(atoms), ends[:, 0], ends[:, 1],
         label=label,
         node_labels=np.asarray([atom.GetAtomicNum() for atom in atoms], dtype=np.int64),
         edge_labels=ends[:, 2],
-        attributes=np.asarray(rows, dtype=np.float32).reshape(-1, len(ATOM_ATTRIBUTES)),
-        attribute_names=ATOM_ATTRIBUTES,
-        atom_environments=atom_environments(molecule),
+        attributes=table if stereo is None else np.concatenate([table, stereo], axis=1),
+        attribute_names=ATOM_ATTRIBUTES if stereo is None else ATOM_ATTRIBUTES + STEREO_ATTRIBUTES,
+        atom_environments=atom_environments(molecule, stereo=stereo is not None),
         atom_contributions=atom_contributions(molecule),
-        columns=columns,
+        columns=row.columns,
     )  # fmt: skip
+
+
+def has_atoms(graphs: GraphSet) -> bool:
+    """Whether nodes are atoms that a reader of molecules made."""
+    return graphs.attribute_names[: len(ATOM_ATTRIBUTES)] == ATOM_ATTRIBUTES
 
 
 def node_label_text(graphs: GraphSet, code: int) -> str:
     """What a node label stands for: its text, the element of an atom, or the number itself."""
     if (known := _known_text(graphs, code, "node")) is not None:
         return known
-    if graphs.attribute_names == ATOM_ATTRIBUTES and 0 < code < 119:
+    if has_atoms(graphs) and 0 < code < 119:
         try:
             with rdkit_chemistry() as chemistry:
                 return str(chemistry.GetPeriodicTable().GetElementSymbol(code))
@@ -118,7 +159,7 @@ def edge_label_text(graphs: GraphSet, code: int) -> str:
     """What an edge label stands for: its text, the bond of a molecule, or the number itself."""
     if (known := _known_text(graphs, code, "edge")) is not None:
         return known
-    return _BONDS.get(code, str(code)) if graphs.attribute_names == ATOM_ATTRIBUTES else str(code)
+    return _BONDS.get(code, str(code)) if has_atoms(graphs) else str(code)
 
 
 @dataclass(frozen=True)
@@ -139,6 +180,7 @@ def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], op
     `parse` makes an RDKit molecule of (RDKit's ``Chem``, source); a GraphError says why it cannot.
     """
     records = RecordSet(options)
+    found: Counter[str] = Counter()
     with rdkit_chemistry() as chemistry:
         for row, label in zip(rows, typed_texts([row.label for row in rows]), strict=True):
             name = row.name or f"line-{row.position}"
@@ -146,7 +188,28 @@ def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], op
                 if row.fault is not None:
                     raise GraphError(row.fault)
                 molecule = parse(chemistry, row.source)
-                records.add(_record(molecule, row.position, name, label, row.columns))
+                whole = len(chemistry.GetMolFrags(molecule)) == 1
+                molecule = _standardised(molecule, options.standardise)
+                stereo = _stereo(molecule)
+                records.add(_record(molecule, row, name, label, stereo if options.stereo else None))
+                found.update(salts=int(not whole), stereo=int(stereo.any()), placed=int(_placed(molecule)))
             except GraphError as error:
                 options.log.add(row.position, name, str(error), row.columns)
+    for many, text in (
+        (
+            found["salts"] if options.standardise == "none" else 0,
+            f"salts or mixtures, read whole; {setting('standardise', 'largest-fragment')} reads the largest part",
+        ),
+        (
+            0 if options.stereo else found["stereo"],
+            f"stereochemistry, not compared; {setting('stereo', True)} compares it",
+        ),
+        (found["placed"], "3D coordinates, not compared"),
+    ):
+        if many:
+            options.log.note(f"{many} of {counted(len(records.records), 'molecule')}: {text}")
     return records.build()
+
+
+def _placed(molecule: Any) -> bool:
+    return bool(molecule.GetNumConformers() and molecule.GetConformer().Is3D())

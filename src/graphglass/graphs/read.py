@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 import numpy as np
 
 from graphglass.errors import FormatError, GlassError, GraphError, ParameterError, SchemaError
 from graphglass.graphs.concatenation import concatenate
-from graphglass.graphs.formats import FORMATS, detect_object, detect_path
+from graphglass.graphs.formats import FORMATS, detect_object, detect_path, is_smiles, text_suffix
 from graphglass.graphs.graph_set import COUNT, GraphSet
+from graphglass.graphs.limits import Limits
 from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
@@ -36,6 +43,7 @@ def read_graphs(
     Parameters
     ----------
     source : path, GraphSet, or objects
+        ``-`` for standard input, or the SMILES of one molecule;
         A TU folder or zip, SMILES (``.smi``, or a table with a SMILES column), SDF, JSON Lines, Parquet or CSV edge
         tables, GraphML, GEXF, GML; a pandas or Polars DataFrame of edges or molecules; or one or many NetworkX, PyG or
         igraph graphs, RDKit molecules, adjacency matrices, or JSON records. A GraphSet is returned as it is, a list of
@@ -143,17 +151,25 @@ def read_report(
     if isinstance(source, list | tuple) and source and all(isinstance(item, GraphSet) for item in source):
         return ReadResult(concatenate(source))
     log = RejectLog(strict)
+    content: Any
     options = ReadOptions(**given, log=log)
     for name in options.merge or {}:
         merge_rule(name, options.merge or {})
-    if isinstance(source, str | PathLike):
+    if isinstance(source, str | PathLike) and str(source) == "-":
+        with _standard_input(options.limits) as path:
+            return read_report(path, format=format, strict=strict, **settings)
+    text = isinstance(source, str | PathLike) and not os.path.exists(source) and is_smiles(str(source))
+    if text:
+        log.single = True
+        name, content = "smi", [(0, str(source))]
+    elif isinstance(source, str | PathLike):
         path = Path(source)
-        if not path.exists():
+        if not os.path.exists(path):
             raise FormatError(f"{path} does not exist.{_dataset_hint(str(source))}")
         if path.is_file() and not path.stat().st_size:
             log.notes.append("the file is empty")
         name = format or detect_path(path)
-        content: Any = path
+        content = path
     else:
         name, content = detect_object(source, format, options)
     kind = FORMATS[name]
@@ -199,6 +215,18 @@ def read_report(
     ignored = tuple(sorted(log.ignored)) if reading is None else reading.ignore
     chosen |= {"ignore": ignored, "use": (), "directed": graphs.directed}
     return replace(result, graphs=replace(graphs, rejected=result.rejects, reading=ReadingOptions(**chosen)))
+
+
+@contextmanager
+def _standard_input(limits: Limits) -> Iterator[Path]:
+    """What standard input holds as a file; its first line decides the format."""
+    first = sys.stdin.buffer.readline(limits.max_record_bytes)
+    with TemporaryDirectory(prefix="graphglass-") as folder:
+        path = Path(folder) / f"stdin{text_suffix(first.decode(errors='replace'))}"
+        with path.open("wb") as file:
+            file.write(first)
+            shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+        yield path
 
 
 def _dataset_hint(name: str) -> str:

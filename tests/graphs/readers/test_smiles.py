@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import sys
+import time
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 from rdkit import Chem
+from rdkit.Chem import AllChem
 
-from graphglass.errors import GraphError, SchemaError
+from graphglass.errors import FormatError, GraphError, ParameterError, SchemaError
 from graphglass.graphs.limits import Limits
-from graphglass.graphs.molecules import ATOM_ATTRIBUTES
+from graphglass.graphs.molecules import ATOM_ATTRIBUTES, node_label_text
 from graphglass.graphs.read import read_graphs, read_report
 
 
@@ -192,3 +196,107 @@ def test_text_beyond_ascii_is_no_smiles(text: str) -> None:
     result = read_report(["CCO", text], format="smi")
     assert [reject.position for reject in result.rejects] == [1]
     assert "is not a SMILES string" in result.rejects[0].reason
+
+
+def lattice(atoms: int) -> str:
+    """Dummy atoms with ring closures at distance 2, 5 and 17: every ring shares atoms with many others."""
+    free, due, text = list(range(10, 100)), dict[int, list[int]](), ""
+    for i in range(atoms):
+        opened = [free.pop(0) for _ in range(3)] if i < atoms - 17 else []
+        closed = due.pop(i, [])
+        for number, distance in zip(opened, (2, 5, 17), strict=False):
+            due.setdefault(i + distance, []).append(number)
+        text += "*" + "".join(f"%{number}" for number in (*closed, *opened))
+        free = sorted([*free, *closed])
+    return text
+
+
+def test_a_molecule_of_many_rings_costs_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "m.smi"
+    path.write_text(f"CC a\n{lattice(380)} b\n{lattice(380)}.{'.'.join('C' * 900)} c\nC1CC1 d\n")
+    started = time.process_time()
+    result = read_report(path)
+    assert time.process_time() - started < 2
+    assert result.graphs.ids == ("a", "d")
+    assert [reject.reason for reject in result.rejects] == ["a molecule of 1,089 rings, the limit max_rings is 300"] * 2
+    molecule = Chem.MolFromSmiles(lattice(380), sanitize=False)
+    assert "max_rings" in read_report([molecule]).rejects[0].reason
+    assert len(read_graphs(lattice(40), limits=Limits(max_rings=69))) == 1
+
+
+def test_salts_are_counted_and_standardised() -> None:
+    molecules = ["CC(=O)[O-].[Na+]", "CCO", "C[NH3+].[Cl-]"]
+    whole = read_report(molecules, format="smi")
+    assert whole.notes == (
+        "2 of 3 molecules: salts or mixtures, read whole; standardise='largest-fragment' reads the largest part",
+    )
+    assert whole.graphs.sizes.tolist() == [5, 3, 3]
+    largest = read_report(molecules, format="smi", standardise="largest-fragment")
+    assert largest.notes == ()
+    assert largest.graphs.sizes.tolist() == [4, 3, 2]
+    charge = ATOM_ATTRIBUTES.index("formal_charge")
+    assert largest.graphs.attributes[:, charge].tolist() == [0, 0, 0, -1, 0, 0, 0, 0, 1]
+    neutral = read_graphs(molecules, format="smi", standardise="neutral")
+    assert not neutral.attributes[:, charge].any()
+    acid = read_graphs(["CC(=O)O"], format="smi")
+    assert sorted(neutral[0].atom_environments.ravel()) == sorted(acid.atom_environments.ravel())
+    with pytest.raises(ParameterError, match="one of none, largest-fragment, neutral"):
+        read_graphs(molecules, format="smi", standardise="all")
+
+
+def test_stereochemistry_is_counted_and_compared_on_request() -> None:
+    molecules = ["C[C@H](O)N", "C[C@@H](O)N", "C/C=C/C", "C/C=C\\C", "CCO"]
+    result = read_report(molecules, format="smi")
+    assert result.notes == ("4 of 5 molecules: stereochemistry, not compared; stereo=True compares it",)
+    bags = [sorted(graph.atom_environments.ravel().tolist()) for graph in result.graphs]
+    assert (bags[0] == bags[1], bags[2] == bags[3]) == (True, True)
+    result = read_report(molecules, format="smi", stereo=True)
+    assert result.notes == ()
+    bags = [sorted(graph.atom_environments.ravel().tolist()) for graph in result.graphs]
+    assert (bags[0] == bags[1], bags[2] == bags[3]) == (False, False)
+    assert result.graphs.attribute_names[-2:] == ("chirality", "double_bond_stereo")
+    assert len(set(result.graphs.content_hashes())) == 5
+    assert node_label_text(result.graphs, 8) == "O"
+
+
+def test_3d_coordinates_are_named(tmp_path: Path) -> None:
+    molecule = Chem.AddHs(Chem.MolFromSmiles("C[C@H](O)N"))
+    AllChem.EmbedMolecule(molecule, randomSeed=1)
+    path = tmp_path / "m.sdf"
+    path.write_text(Chem.MolToMolBlock(molecule) + "$$$$\n")
+    assert "1 of 1 molecule: 3D coordinates, not compared" in read_report(path).notes
+    mirrored = Chem.AddHs(Chem.MolFromSmiles("C[C@@H](O)N"))
+    AllChem.EmbedMolecule(mirrored, randomSeed=1)
+    both = read_graphs([molecule, mirrored], stereo=True)
+    assert len(set(both.content_hashes())) == 2
+    assert read_graphs(path, stereo=True).content_hashes()[0] == both.content_hashes()[0]
+
+
+def test_a_smiles_string_stands_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read_graphs("C/C=C/C").ids == ("C/C=C/C",)
+    with pytest.raises(FormatError, match=r"molecules\.csv does not exist"):
+        read_graphs("molecules.csv")
+    (tmp_path / "CC").write_text("CO a\n")
+    assert read_graphs("CC", format="smi").ids == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("CC a\nCO b\n", ("a", "b")),
+        ("[Na+].[Cl-] salt\n", ("salt",)),
+        ("name,smiles\na,CC\nb,CO\n", ("a", "b")),
+        ('{"id": "g", "nodes": 2}\n', ("g",)),
+        ("graph_id\tsource\ttarget\ng\t0\t1\n", ("g",)),
+    ],
+)
+def test_standard_input(text: str, ids: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(text.encode())))
+    assert read_graphs("-").ids == ids
+
+
+def test_a_spreadsheet_is_refused_with_advice(tmp_path: Path) -> None:
+    (tmp_path / "m.xlsx").write_bytes(b"PK")
+    with pytest.raises(FormatError, match=r"m\.xlsx is a spreadsheet.* Save the sheet as CSV"):
+        read_graphs(tmp_path / "m.xlsx")

@@ -42,6 +42,7 @@ class RejectLog:
     """Collects rejects while reading; a strict one raises at the first."""
 
     strict: bool = False
+    single: bool = False  # whether the source is the text of one molecule, which is then its id
     entries: list[Reject] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ignored: dict[str, None] = field(default_factory=dict)  # columns that were left out of the attributes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def read_sdf(path: Path, options: ReadOptions) -> GraphSet:
         name = values.get(options.id_column, "") if options.id_column else block[0].strip()
         label = values.get(options.label_column or "") or None
         rows.append(MoleculeRow(line, "\n".join(block), name, label, options.kept(values)))
-    return read_molecules(rows, parse_mol_block, options)
+    return read_molecules(rows, partial(parse_mol_block, limits=options.limits), options)
 
 
 def _blocks(path: Path, options: ReadOptions) -> Iterator[tuple[int, list[str]]]:

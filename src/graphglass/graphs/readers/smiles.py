@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -40,6 +41,8 @@ def read_smi(path: Path, options: ReadOptions) -> GraphSet:
 def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions) -> GraphSet:
     """SMILES strings in memory; position counts from 0."""
     rows = [MoleculeRow(place, text, columns=options.kept({"smiles": text})) for place, text in strings]
+    if options.log.single:
+        rows = [replace(row, name=row.source) for row in rows]
     return read_molecules(rows, partial(parse_smiles, limits=options.limits), options)
 
 
@@ -105,7 +108,11 @@ def read_mols(molecules: Iterable[tuple[int, Any]], options: ReadOptions) -> Gra
         name = str(facts[options.id_column]) if options.id_column in facts else title
         label = facts.get(options.label_column or "label")
         rows.append(MoleculeRow(place, molecule, name, label, options.kept(facts)))
-    return read_molecules(rows, lambda chemistry, molecule: sanitised(chemistry, chemistry.Mol(molecule)), options)
+
+    def parse(chemistry: Any, molecule: Any) -> Any:
+        return sanitised(chemistry, chemistry.Mol(molecule), options.limits)
+
+    return read_molecules(rows, parse, options)
 
 
 def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
