@@ -22,6 +22,7 @@ COMMANDS = {
     "outliers": "The most unusual graphs of one file.",
     "score": "Rank graphs against a model's normal references.",
     "explain": "Why one graph has its score.",
+    "review": "Look at graphs one by one and say what each is.",
     "references": "List and change a model's normal graphs and known anomalies.",
     "compare": "How two models rank the same graphs, and what moved.",
     "info": "The settings, references and calibration of a model.",

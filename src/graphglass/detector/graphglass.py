@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
 from graphglass.detector.reference_detector import ReferenceDetector, staying
 from graphglass.detector.reference_sets import copies_count_once, distinct_places, equal_graphs, with_new_ids
+from graphglass.detector.review import Review
 from graphglass.errors import InputError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.rejects import logger
@@ -127,6 +129,11 @@ class GraphGlass(ReferenceDetector):
         remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
         self._use(self.scorer_.with_anomalies(remaining))
         return self
+
+    def review(self, graphs: Any, *, path: str | Path | None = None, reviewer: str = "") -> Review:
+        """Start or continue a :class:`~graphglass.detector.review.Review` of some graphs."""
+        self._fitted("references_")
+        return Review(self, graphs, path=path, reviewer=reviewer)
 
     def repeats_notice(self) -> str:
         """How many references equal another one, and how they count; empty where it makes no difference."""

@@ -1,0 +1,60 @@
+"""glass review: look at graphs one by one, the most abnormal first, and say what each is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphglass.cli.option_groups import MODEL
+from graphglass.cli.reading_options import Reading, reads_graphs
+
+app = typer.Typer()
+KEYS = {"a": "anomaly", "n": "normal", "u": "unsure"}
+
+
+@app.command()
+@reads_graphs
+def review(
+    model: MODEL,
+    graphs: Annotated[Path, typer.Argument(help="Graphs to review.")],
+    marks: Annotated[Path | None, typer.Option(help="File of marks; FILE.marks.jsonl by default.")] = None,
+    reviewer: Annotated[str, typer.Option(help="Name written with every mark.")] = "",
+    most: Annotated[int | None, typer.Option(min=1, help="Stop after so many graphs.")] = None,
+    *,
+    reading: Reading,
+) -> None:
+    """Review graphs one at a time: every anomaly you mark brings more of its kind to the front.
+
+    Answer a (anomaly), n (normal), u (unsure) or q (quit). Each answer is on disk before the next graph is shown; the
+    same command continues where you stopped.
+    """
+    from graphglass.cli.console import literal_console
+    from graphglass.detector.graphglass import GraphGlass
+
+    detector = GraphGlass.load(model)
+    path = graphs.with_name(graphs.name + ".marks.jsonl") if marks is None else marks
+    session = detector.review(reading.read(graphs, detector=detector), path=path, reviewer=reviewer)
+    console = literal_console()
+    seen = 0
+    while (graph := session.next()) is not None and seen != most:
+        explanation = detector.explain(graph)
+        console.print(f"{explanation.id}: score {explanation.score:.4f}, p-value {explanation.p_value:.4f}")
+        for sentence in explanation.reasons[:3]:
+            console.print(f"  {sentence}")
+        try:
+            answer = typer.prompt("[a]nomaly, [n]ormal, [u]nsure, [q]uit", prompt_suffix="? ").strip().lower()[:1]
+        except typer.Abort:
+            break
+        if answer == "q":
+            break
+        if answer not in KEYS:
+            console.print("Answer a, n, u or q.")
+            continue
+        session.mark(explanation.id, KEYS[answer])
+        seen += 1
+    console.print(f"{len(session.found)} anomalies found in {len(session.marks)} reviewed of {len(session)}.")
+    if session.conflicts:
+        console.print(f"Marked as anomalies, but equal to a normal reference: {', '.join(session.conflicts)}.")
+    console.print(f"Marks are in {path}.")

@@ -1,0 +1,219 @@
+"""A review: look at the most abnormal graph, say what it is, and see more of its kind next."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphglass.channels.profiled_graphs import join_profiled
+from graphglass.detector.reference_sets import equal_places
+from graphglass.detector.scored_graphs import ScoredGraphs
+from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
+from graphglass.files.atomic import write_whole
+from graphglass.graphs.graph_set import GraphSet
+
+if TYPE_CHECKING:
+    from graphglass.detector.graphglass import GraphGlass
+
+VERDICTS = ("anomaly", "normal", "unsure")
+# Anomalies at which the ranking with feedback counts as much as the one without: few say little about their breadth.
+HALF_WEIGHT = 4
+MOST_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a reviewer said about one graph."""
+
+    id: str
+    verdict: str
+    reviewer: str = ""
+    time: str = ""
+    comment: str = ""
+
+
+class Review:
+    """Graphs under review, the most abnormal first; what was marked moves the rest.
+
+    Graphs that are marked as anomalies become known anomalies of a copy of the detector. The graphs left are ranked by
+    their places in both rankings, with and without the known anomalies, in the shares 4 and the number of anomalies
+    found. The detector itself, its p-values and its flags stay as they are.
+
+    Every mark is written to ``path`` at once, one line of JSON, and is never rewritten: a killed review loses nothing.
+
+    Parameters
+    ----------
+    detector : GraphGlass
+        Fitted.
+    graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+    path : path, optional
+        The file of marks. One that is there is continued.
+    reviewer : str
+        Written with every mark.
+
+    Attributes
+    ----------
+    marks : tuple of Mark
+        The last one of every graph, in the order of marking.
+    conflicts : tuple of str
+        Graphs marked as anomalies that equal a normal reference. They are kept, and teach nothing.
+
+    Examples
+    --------
+    >>> from graphglass import GraphGlass, load_dataset
+    >>> molecules = load_dataset("MUTAG")
+    >>> review = GraphGlass().fit(molecules[:100]).review(molecules[100:])
+    >>> first = review.next()
+    >>> review.mark(first.ids[0], "anomaly")
+    >>> len(review.found), review.next().ids != first.ids
+    (1, True)
+    """
+
+    def __init__(
+        self, detector: GraphGlass, graphs: Any, *, path: str | Path | None = None, reviewer: str = ""
+    ) -> None:
+        self._detector, self.reviewer = detector, reviewer
+        self._fixed = detector.score_table(graphs)
+        self._places = {name: place for place, name in enumerate(self._fixed.ids)}
+        equal = equal_places(self._fixed.graphs, detector.scorer_.graphs)
+        self._equals_reference = {self._fixed.ids[place] for place in np.flatnonzero(equal >= 0)}
+        self._marks: dict[str, Mark] = {}
+        self._ranking: ScoredGraphs | None = self._fixed
+        self.path = None if path is None else Path(path)
+        if self.path is not None and self.path.exists():
+            for mark in read_marks(self.path):
+                if mark.id in self._places:
+                    self._take(mark)
+
+    def __len__(self) -> int:
+        return len(self._fixed)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(self._marks.values())
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """Ids of the anomalies found so far."""
+        return tuple(mark.id for mark in self.marks if mark.verdict == "anomaly")
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        return tuple(identifier for identifier in self.found if identifier in self._equals_reference)
+
+    def next(self) -> GraphSet | None:
+        """The graph to look at next: the most abnormal one without a mark; None when all have one."""
+        table = self.ranking()
+        place = next((i for i in table.order if table.ids[i] not in self._marks), None)
+        return None if place is None else table.graphs[int(place)]
+
+    def mark(self, identifier: str, verdict: str, comment: str = "") -> None:
+        """Say what a graph is: ``anomaly``, ``normal`` or ``unsure``. A later mark replaces an earlier one."""
+        if verdict not in VERDICTS:
+            raise ParameterError("Review.mark", "verdict", f"one of {', '.join(VERDICTS)}", verdict)
+        if identifier not in self._places:
+            near = get_close_matches(identifier, self._places, n=3)
+            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise GraphError(f"No graph under review has the id {identifier!r}.{hint}")
+        mark = Mark(identifier, verdict, self.reviewer, datetime.now(UTC).isoformat(timespec="seconds"), comment)
+        if self.path is not None:
+            _append(self.path, mark)
+        self._take(mark)
+
+    def ranking(self) -> ScoredGraphs:
+        """All graphs by what is known now; p-values and flags are those of the detector without the marks."""
+        if self._ranking is None:
+            self._ranking = self._updated()
+        return self._ranking
+
+    def save(self, path: str | Path) -> None:
+        """Write the last mark of every graph to a new file."""
+        write_whole(Path(path), "".join(_line(mark) for mark in self.marks).encode())
+
+    @classmethod
+    def load(cls, path: str | Path, detector: GraphGlass, graphs: Any, *, reviewer: str = "") -> Review:
+        """Continue a review from its file."""
+        if not Path(path).is_file():
+            raise ArtifactError(f"{path} is not a file of marks. Name one that a review wrote.")
+        return cls(detector, graphs, path=path, reviewer=reviewer)
+
+    def _take(self, mark: Mark) -> None:
+        before = set(self.found)
+        self._marks.pop(mark.id, None)
+        self._marks[mark.id] = mark
+        if set(self.found) != before:
+            self._ranking = None
+
+    def _updated(self) -> ScoredGraphs:
+        teaching = [self._places[name] for name in self.found if name not in self._equals_reference]
+        measured = self._fixed.measured
+        if not teaching or measured is None:
+            return self._fixed
+        scorer = self._detector.scorer_
+        known = measured[teaching]
+        taken = set() if scorer.known is None else set(scorer.known.graphs.graphs.ids)
+        renamed = tuple(f"reviewed/{name}" if name in taken else name for name in known.graphs.ids)
+        known = replace(known, graphs=replace(known.graphs, ids=renamed))
+        if scorer.known is not None:
+            known = join_profiled([scorer.known.graphs, known])
+        with_feedback = scorer.with_anomalies(known).scores(measured)
+        share = len(teaching) / (len(teaching) + HALF_WEIGHT)
+        mixed = (1 - share) * _standing(self._fixed.scores) + share * _standing(with_feedback)
+        return replace(self._fixed, scores=mixed)
+
+
+def _standing(scores: Any) -> Any:
+    """The share of graphs that score lower, equal ones counting half: rankings of two rules side by side."""
+    ordered = np.sort(scores)
+    return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / (2 * len(scores))
+
+
+def read_marks(path: Path) -> Sequence[Mark]:
+    """The marks of a file in their order; a last line that was cut off while it was written is left out."""
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        raise ArtifactError(f"{path} is not a file of marks of at most {MOST_BYTES >> 20} MB.")
+    lines = path.read_bytes().split(b"\n")[:-1]
+    marks = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = json.loads(line)
+            mark = Mark(**entry)
+            sound = all(isinstance(value, str) for value in asdict(mark).values()) and mark.verdict in VERDICTS
+        except (ValueError, TypeError, RecursionError):
+            sound = False
+        if not sound:
+            raise InputError(
+                f"{path}, line {number}: expected a mark such as {_line(Mark('g', 'anomaly')).strip()}. Repair the "
+                "line or remove it."
+            )
+        marks.append(mark)
+    return marks
+
+
+def _line(mark: Mark) -> str:
+    return json.dumps(asdict(mark), ensure_ascii=False) + "\n"
+
+
+def _append(path: Path, mark: Mark) -> None:
+    """Add one line, on disk when this returns; a torn line of a killed writer is cut off first."""
+    try:
+        with path.open("ab+") as file:
+            end = file.seek(0, os.SEEK_END)
+            if end:
+                file.seek(max(0, end - 2**16))
+                tail = file.read()
+                if not tail.endswith(b"\n"):
+                    file.truncate(end - (len(tail) - tail.rfind(b"\n") - 1))
+            file.write(_line(mark).encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ArtifactError(f"The mark could not be written to {path}: {error.strerror}. It was not taken.") from error

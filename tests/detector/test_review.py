@@ -1,0 +1,126 @@
+"""A review: marks that are kept, and a ranking that follows them."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from graphglass import GraphGlass
+from graphglass.cli.app import app
+from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
+from graphglass.graphs.readers.json_lines import write_json_lines
+
+
+@pytest.fixture(scope="module")
+def detector(mutag):
+    return GraphGlass().fit(mutag[np.flatnonzero(mutag.labels == 1)[:70]].without_labels())
+
+
+@pytest.fixture(scope="module")
+def pool(mutag):
+    rows = np.concatenate([np.flatnonzero(mutag.labels == 1)[70:], np.flatnonzero(mutag.labels == -1)[:14]])
+    return mutag[rows]
+
+
+def test_without_marks_the_ranking_is_the_detectors(detector, pool):
+    review, table = detector.review(pool), detector.score_table(pool)
+    assert np.array_equal(review.ranking().scores, table.scores)
+    assert review.next().ids[0] == pool.ids[table.order[0]]
+
+
+def test_feedback_finds_no_fewer_anomalies_than_the_fixed_ranking(detector, pool):
+    truth = dict(zip(pool.ids, pool.labels == -1, strict=True))
+    review = detector.review(pool)
+    for _ in range(20):
+        name = review.next().ids[0]
+        review.mark(name, "anomaly" if truth[name] else "normal")
+    fixed = [truth[pool.ids[i]] for i in detector.score_table(pool).order[:20]]
+    assert len(review.found) >= sum(fixed)
+    assert len({mark.id for mark in review.marks}) == 20
+
+
+def test_p_values_and_the_detector_stay(detector, pool):
+    before = detector.decision_function(pool)
+    review = detector.review(pool)
+    review.mark(review.next().ids[0], "anomaly")
+    assert np.array_equal(review.ranking().p_values, detector.score_table(pool).p_values)
+    assert np.array_equal(detector.decision_function(pool), before)
+    assert detector.anomalies_ is None
+
+
+def test_marks_are_on_disk_and_survive_a_torn_line(detector, pool, tmp_path):
+    path = tmp_path / "marks.jsonl"
+    review = detector.review(pool, path=path, reviewer="Ada")
+    first, second = review.next().ids[0], pool.ids[5]
+    review.mark(first, "anomaly", "nitro")
+    review.mark(second, "unsure")
+    with path.open("ab") as file:
+        file.write(b'{"id": "to')  # killed while writing
+    again = detector.review(pool, path=path)
+    assert [(mark.id, mark.verdict, mark.reviewer, mark.comment) for mark in again.marks] == [
+        (first, "anomaly", "Ada", "nitro"),
+        (second, "unsure", "Ada", ""),
+    ]
+    again.mark(second, "normal")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["verdict"] for line in lines] == ["anomaly", "unsure", "normal"]
+    assert np.array_equal(again.ranking().scores, review.ranking().scores)
+    again.save(tmp_path / "final.jsonl")
+    assert len((tmp_path / "final.jsonl").read_text().splitlines()) == 2
+    assert type(again).load(tmp_path / "final.jsonl", detector, pool).found == (first,)
+
+
+def test_an_anomaly_that_equals_a_reference_is_a_conflict_and_costs_nothing(detector, pool):
+    from dataclasses import replace
+
+    from graphglass import concatenate
+
+    twin = replace(detector.references_.graphs[3], ids=("twin",))
+    review = detector.review(concatenate([pool.without_labels(), twin]))
+    before = review.ranking().scores
+    review.mark("twin", "anomaly")
+    assert review.conflicts == ("twin",)
+    assert review.found == ("twin",)
+    assert np.array_equal(review.ranking().scores, before)
+
+
+def test_a_mark_takes_effect_within_a_second(detector, pool):
+    review = detector.review(pool)
+    review.mark(review.next().ids[0], "anomaly")
+    start = time.process_time()
+    review.ranking()
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "[]", '{"id": 3, "verdict": "anomaly"}', '{"id": "a", "verdict": "odd"}', "[" * 9999]
+)
+def test_a_damaged_file_is_refused(detector, pool, tmp_path, line):
+    (tmp_path / "m.jsonl").write_text(line + "\n")
+    with pytest.raises(InputError, match="line 1: expected a mark"):
+        detector.review(pool, path=tmp_path / "m.jsonl")
+
+
+def test_what_is_refused(detector, pool, tmp_path):
+    review = detector.review(pool, path=tmp_path / "no" / "m.jsonl")
+    with pytest.raises(ParameterError, match="one of anomaly, normal, unsure"):
+        review.mark(pool.ids[0], "odd")
+    with pytest.raises(GraphError, match="No graph under review"):
+        review.mark("nobody", "normal")
+    with pytest.raises(ArtifactError, match="It was not taken"):
+        review.mark(pool.ids[0], "normal")
+    assert review.marks == ()
+
+
+def test_the_command_continues_where_it_stopped(detector, pool, tmp_path):
+    detector.save(tmp_path / "model")
+    write_json_lines(pool.without_labels(), tmp_path / "pool.jsonl")
+    command = ["review", str(tmp_path / "model"), str(tmp_path / "pool.jsonl")]
+    first = CliRunner().invoke(app, command, input="a\nx\nn\nq\n")
+    assert first.exit_code == 0, first.output
+    assert "1 anomalies found in 2 reviewed of" in " ".join(first.output.split())
+    second = CliRunner().invoke(app, command, input="u\n")  # the input ends
+    assert "reviewed of" in second.output
+    assert len((tmp_path / "pool.jsonl.marks.jsonl").read_text().splitlines()) == 3
