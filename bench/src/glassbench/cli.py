@@ -177,6 +177,51 @@ def single(
 
 @app.command()
 @takes("run", SplitRun)
+def choices(
+    details: Annotated[
+        str, typer.Option("--details", help="all, none, or names of details, joined by + within a choice.")
+    ] = "all",
+    *,
+    run: SplitRun,
+) -> None:
+    """GLASS at its last epoch with details of the authors' code, one cell per dataset, choice and seed."""
+    from glassbench.authors_choices import choice_jobs
+
+    run.cells("choices", choice_jobs, methods=["glass"], choices=listed(details))
+
+
+@app.command()
+def pretrain(
+    output: Annotated[Path, typer.Argument(help="Folder of encoders, such as src/graphglass/glass/pretrained.")],
+    names: Annotated[str, typer.Option("--names", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
+    data_root: Annotated[Path | None, typer.Option("--data-root", help="Folder of dataset zips.")] = None,
+) -> None:
+    """Train the encoders that come with the package on samples of public datasets."""
+    from glassbench.datasets import Datasets
+    from glassbench.pretraining import SOURCES, write
+    from glassbench.pretraining import pretrain as train
+
+    data = Datasets(data_root, keep=12)
+    for name in _pools(names, SOURCES):
+        write(train(name, data), output / name)
+        typer.echo(f"{output / name}: trained on {', '.join(SOURCES[name])}.")
+
+
+@app.command()
+@takes("run", SplitRun)
+def pretrained(
+    names: Annotated[str, typer.Option("--names", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
+    *,
+    run: SplitRun,
+) -> None:
+    """The encoders that come with the package on datasets they have not seen, with references of each."""
+    from glassbench.pretraining import SOURCES, pretrained_jobs
+
+    run.cells("pretrained", pretrained_jobs, in_memory=12, methods=["glass"], weights=_pools(names, SOURCES))
+
+
+@app.command()
+@takes("run", SplitRun)
 def transfer(
     methods: METHODS = "graphglass,size-knn",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",

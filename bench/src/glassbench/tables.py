@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from glassbench import paper_figures as paper
+from glassbench.authors_choices import choice_table
 from glassbench.group_tables import known_tables, share_tables, suite_tables
 from glassbench.methods import in_table_order
 from glassbench.metrics import average_ranks
+from glassbench.pretraining import pretrained_table
 from glassbench.private_tables import private_tables
 from glassbench.records import Record, Results, result_folders
 from glassbench.table_entries import (
@@ -158,5 +160,6 @@ def _alone(layout: Callable[[Results, str], Table]) -> Callable[[Results, str], 
 LAYOUTS: dict[str, Callable[[Results, str], list[Table]]] = {
     "single": _alone(single_table), "scoring": _alone(scoring_table), "select-test": _alone(selection_table),
     "text": _alone(text_table), "lora": _alone(lora_table), "transfer": transfer_tables, "few-shot": few_shot_tables,
+    "choices": _alone(choice_table), "pretrained": _alone(pretrained_table),
     "private": private_tables, "suite": suite_tables, "known": known_tables, "anomaly-share": share_tables,
 }  # fmt: skip

@@ -39,6 +39,7 @@ def fit(
     ] = "auto",
     method: Annotated[str, typer.Option(help="graphglass, or glass for the method of the GLASS paper.")] = "graphglass",
     encoder: Annotated[str | None, _paper("Text encoder; `glass encoders` lists them.")] = None,
+    pretrained: Annotated[str | None, _paper("Train nothing: mol, protein, social or all.")] = None,
     domain: Annotated[str | None, _paper("Named in the prompts: mol, protein, social or your own.")] = None,
     epochs: Annotated[int | None, _paper("Training epochs; the last one is used.")] = None,
     device: Annotated[str | None, _paper("Where encoders are trained and run, such as cuda.")] = None,
@@ -85,13 +86,16 @@ def fit(
 
         if anomalies is not None:
             raise InputError("--anomalies needs GraphGlass. Leave out --method.")
-        detector = GLASS(**chosen, verbose=not quiet)
+        if pretrained and (cluster or resume or epochs is not None):
+            raise InputError("--pretrained trains nothing. Leave out --epochs, --resume and --cluster.")
+        made = partial(GLASS.pretrained, pretrained) if pretrained else GLASS
+        detector = made(**chosen, verbose=not quiet)
         options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume}
     elif method == "graphglass":
         from graphglass.detector.graphglass import GraphGlass
 
-        if chosen or resume:
-            name = next(iter([*chosen, "resume"])).replace("random_state", "seed")
+        if chosen or resume or pretrained:
+            name = next(iter([*chosen, "pretrained" if pretrained else "resume"])).replace("random_state", "seed")
             raise InputError(f"--{name} is for --method glass. GraphGlass trains nothing.")
         detector, options = GraphGlass(repeats=repeats, verbose=not quiet), {}
     else:

@@ -105,7 +105,8 @@ class Embedder:
         ``few-shot-reference``, everything else ``single-reference``.
         """
         domain = settings.pop("domain", self.domain)
-        return replace(self, domain=domain, context=PromptContext(domain, phase, self.context.style, **settings))
+        context = PromptContext(domain, phase, self.context.style, version=self.context.version)
+        return replace(self, domain=domain, context=replace(context, **settings))
 
     def for_transfer(self, domain: str, *, trusted: bool) -> Embedder:
         """Prompts of another domain's graphs: queries, or with ``trusted`` normal graphs that someone vouches for."""
@@ -156,6 +157,7 @@ def embedder_document(embedder: Embedder) -> dict[str, Any]:
     return {
         "slices": list(embedder.slices),
         "domain": embedder.domain,
+        "prompt": embedder.context.version,
         "text_encoder": embedder.text.fingerprint.to_json(),
         "schema": embedder.schema.to_json(),
     }
@@ -176,4 +178,5 @@ def load_embedder(artifact: Artifact, encoder: TextEncoder | str | None, where: 
         )
     trained = TrainedEncoder.restore(artifact.tensors["encoder"], artifact.documents["encoder_settings"])
     schema = FeatureSchema.from_json(document["schema"])
-    return Embedder(text, trained, schema, tuple(document["slices"]), document["domain"])
+    context = PromptContext(document["domain"], version=document.get("prompt", 1))
+    return Embedder(text, trained, schema, tuple(document["slices"]), document["domain"], context=context)

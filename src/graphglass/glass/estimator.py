@@ -18,7 +18,8 @@ from graphglass.detector.model_files import load_detector
 from graphglass.detector.reference_detector import LEARNED, ReferenceDetector
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.scorer import ReferenceScorer
-from graphglass.errors import MissingExtraError, NotFittedError
+from graphglass.errors import MissingExtraError, NotFittedError, ParameterError
+from graphglass.glass.pretrained import PretrainedEncoder, load_pretrained
 from graphglass.glass.salted_hashes import SaltedHashes
 from graphglass.glass.scoring_rules import paper_channels, paper_fusion, paper_variants
 from graphglass.glass.settings import GlassSettings
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from graphglass.glass.embedder import Embedder
     from graphglass.glass.encoders.text_encoder import TextEncoder
     from graphglass.glass.trained_encoder import TrainedEncoder
+    from graphglass.glass.training.trainer import Domain
+
+DOMAINS = ("mol", "protein", "social")  # names that the paper's prompts have for them
 
 
 class GLASS(ReferenceDetector):
@@ -60,6 +64,10 @@ class GLASS(ReferenceDetector):
     learning_rate : float, default=5e-5
     prototypes : bool, default=True
         Train with the prototype loss (eq:proto_loss).
+    prompt : {1, 2}, default=1
+        Version of the prompt: the paper's fields, or also labels, attributes and more structure.
+    weights : str, optional
+        The name of an encoder that comes with the package, see :meth:`pretrained`; then nothing is trained.
     features : {"kept", "structure"}, default="kept"
         Whether transfer keeps the labels and attributes of every domain, or compares structure alone.
     device : str, default="cpu"
@@ -116,6 +124,8 @@ class GLASS(ReferenceDetector):
         epochs: int = 150,
         learning_rate: float = 5e-5,
         prototypes: bool = True,
+        prompt: int = 1,
+        weights: str | None = None,
         features: str = "kept",
         device: str = "cpu",
         domain: str = "graph",
@@ -132,12 +142,28 @@ class GLASS(ReferenceDetector):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.prototypes = prototypes
+        self.prompt = prompt
+        self.weights = weights
         self.features = features
         self.device = device
         self.domain = domain
         self.contamination = contamination
         self.random_state = random_state
         self.verbose = verbose
+
+    @classmethod
+    def pretrained(cls, name: str, **parameters: Any) -> Self:
+        """A detector with an encoder that comes with the package: ``mol``, ``protein``, ``social`` or ``all``.
+
+        :meth:`fit` then only sets references, in seconds. ``mol`` was trained without MUTAG. The card in
+        ``graphglass/glass/pretrained/README.md`` lists what each was trained on; fitting such graphs warns.
+        Parameters are those of the class; the encoder is the one that the weights are aligned with.
+        """
+        found = load_pretrained(name)
+        domain = name if name in DOMAINS else "graph"
+        detector = cls(**{"encoder": found.card["text"]["name"], "domain": domain, **parameters, "weights": name})
+        detector.embedder_, detector.training_hashes_ = detector._open_embedder(found), found.trained_on
+        return detector
 
     def fit(
         self,
@@ -165,7 +191,10 @@ class GLASS(ReferenceDetector):
             The outcome of an earlier training on these graphs; then nothing is trained.
         """
         domains = prepare(graphs, self.settings(), self.domain, progress=self.verbose)
-        self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
+        if self.weights is not None and trained is None:
+            self._take_pretrained(domains)
+        else:
+            self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
         keep_features = self.settings().features == "kept"
         references, several = references_from(self.embedder_, domains, keep_features=keep_features)
         self._set_references(references, structure_only=several)
@@ -311,6 +340,31 @@ class GLASS(ReferenceDetector):
 
         self.embedder_ = load_embedder(artifact, encoder, where)
         self.training_hashes_ = SaltedHashes.from_json(artifact.documents["training"])
+
+    def _open_embedder(self, found: PretrainedEncoder) -> Embedder:
+        """The pretrained encoder for graphs of any domain."""
+        from graphglass.glass.embedder import Embedder
+        from graphglass.glass.encoders.text_encoder import load_encoder
+
+        settings = self.settings()
+        text = load_encoder(settings.encoder)
+        if text.fingerprint.to_json() != found.card["text"]:
+            expected = f"{found.card['text']['name']!r}, which these weights are aligned with"
+            raise ParameterError("GLASS", "encoder", expected, settings.encoder)
+        trained = found.encoder
+        return Embedder(text, trained, trained.schema, trained.slices, self.domain, settings.device)
+
+    def _take_pretrained(self, domains: Domain | dict[str, Domain]) -> None:
+        """Set the encoders of :attr:`weights` for these references."""
+        found = load_pretrained(str(self.weights))
+        parts = list(domains.values()) if isinstance(domains, dict) else [domains]
+        for part in parts:
+            found.say_what_it_has_seen(part.graphs)
+        self.embedder_ = self._open_embedder(found)
+        if not isinstance(domains, dict):
+            self.embedder_ = self.embedder_.for_domain(domains.graphs)
+        # The labels of the references decide the columns.
+        self.training_hashes_ = found.trained_on.union(h for part in parts for h in part.graphs.content_hashes())
 
     def _ready(self) -> None:
         self._fitted("embedder_")

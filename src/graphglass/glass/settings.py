@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from graphglass.errors import ParameterError
+from graphglass.glass.prompt.graphdp import VERSIONS
 from graphglass.glass.scoring_rules import SCORERS
 
 FEATURES = ("kept", "structure")
@@ -31,8 +32,8 @@ class GlassSettings:
         Matryoshka prefix sizes shared by graph and text codes.
     k : int
         Neighbours per code (eq:knn_distance).
-    scorer : {"reliability", "fixed"}
-        Weights from the references (eq:reliability_weights), or the log D rule of the ablation.
+    scorer : str
+        One of :data:`graphglass.glass.scoring_rules.SCORERS`.
     calibration : {"leave-one-out", "raw"}
         Channels in units of the references' distances to each other, or distances as they are.
     normalisation : {"graph", "reference", "both"}
@@ -42,6 +43,8 @@ class GlassSettings:
     learning_rate : float
     prototypes : bool
         Train with the prototype loss (eq:proto_loss).
+    prompt : {1, 2}
+        Version of the prompt.
     features : {"kept", "structure"}
         What transfer reads: the labels and attributes of every domain in the public columns, or structure alone.
     device : str
@@ -57,6 +60,7 @@ class GlassSettings:
     epochs: int = 150
     learning_rate: float = 5e-5
     prototypes: bool = True
+    prompt: int = 1
     features: str = "kept"
     device: str = "cpu"
 
@@ -70,6 +74,8 @@ class GlassSettings:
     def __post_init__(self) -> None:
         if self.scorer not in SCORERS:
             raise ParameterError("GLASS", "scorer", f"one of {', '.join(SCORERS)}", self.scorer)
+        if self.prompt not in VERSIONS:
+            raise ParameterError("GLASS", "prompt", "1 or 2", self.prompt)
         if self.features not in FEATURES:
             raise ParameterError("GLASS", "features", f"one of {', '.join(FEATURES)}", self.features)
         if not isinstance(self.k, int) or self.k < 1:

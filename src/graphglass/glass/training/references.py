@@ -12,12 +12,12 @@ import numpy as np
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.detector.reference_sets import graph_set, refuse_too_few, union
 from graphglass.errors import MissingExtraError
+from graphglass.glass.prompt.graphdp import PromptContext
 from graphglass.glass.settings import GlassSettings
 from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
     from graphglass.glass.embedder import Embedder
-    from graphglass.glass.prompt.graphdp import PromptContext
     from graphglass.glass.trained_encoder import TrainedEncoder
     from graphglass.glass.training.trainer import Domain
 
@@ -39,7 +39,10 @@ def prepare(
     measured = graphs
     if not isinstance(graphs, ProfiledGraphs):
         measured = measure_graphs(graph_set(graphs), progress=progress)
-    anchors = text_anchors(load_encoder(settings.encoder), measured.profile, domain, progress=progress)
+    if isinstance(domain, str):
+        domain = PromptContext(domain, version=settings.prompt)
+    text = load_encoder(settings.encoder)
+    anchors = text_anchors(text, measured.profile, domain, graphs=measured.graphs, progress=progress)
     return Domain(measured.graphs, measured.profile, anchors)
 
 
@@ -82,7 +85,8 @@ def train_embedder(
             trained = train_domains(parts, config, **options)
         else:
             trained = train(domains.graphs, domains.profile, domains.anchors, config, **options)
-    return Embedder(text, trained, trained.schema, trained.slices, domain, settings.device)
+    context = PromptContext(domain, version=settings.prompt)
+    return Embedder(text, trained, trained.schema, trained.slices, domain, settings.device, context)
 
 
 def references_from(

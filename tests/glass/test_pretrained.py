@@ -1,0 +1,76 @@
+import shutil
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from graphglass import GLASS, load_dataset
+from graphglass.errors import ArtifactError, ParameterError
+from graphglass.glass import pretrained
+from graphglass.glass.pretrained import FOLDER, NAMES, load_pretrained
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return load_dataset("MUTAG")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_encoder_is_small_and_has_a_card(name):
+    found = load_pretrained(name)
+    assert sum(path.stat().st_size for path in (FOLDER / name).iterdir()) < 2.5e6
+    assert found.card["text"]["name"] == "numeric"
+    assert len(found.trained_on) <= sum(entry["graphs"] for entry in found.card["datasets"].values())
+    assert "MUTAG" not in found.card["datasets"]
+    assert name in (FOLDER / "README.md").read_text()
+
+
+def test_mutag_is_fitted_and_scored_within_ten_cpu_seconds(molecules):
+    normal = molecules.labels == 1
+    GLASS.pretrained("mol").fit(molecules[:5]).decision_function(molecules[:5])  # the first call compiles
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing of MUTAG was seen in training
+        detector = GLASS.pretrained("mol").fit(molecules[normal][:100])
+    scores = detector.decision_function(molecules)
+    assert time.process_time() - start < 10
+    assert scores[~normal].mean() > scores[normal].mean()
+    assert detector.p_values(molecules[:3]).shape == (3,)
+
+
+def test_fitting_training_graphs_says_so():
+    graphs = load_dataset("BZR")
+    with pytest.warns(UserWarning, match="among the graphs this encoder was trained on .*BZR"):
+        GLASS.pretrained("mol").fit(graphs)
+
+
+def test_it_embeds_before_it_has_references_and_trains_nothing(molecules):
+    detector = GLASS.pretrained("mol")
+    before = detector.encoder_fingerprint()
+    codes = detector.channel_embeddings(molecules[:4])
+    assert np.allclose(np.linalg.norm(codes["graph:64"], axis=1), 1, atol=1e-5)
+    other = detector.with_references(molecules[:30])
+    assert other.decision_function(molecules[30:34]).shape == (4,)
+    assert detector.encoder_fingerprint() == before
+
+
+def test_a_saved_model_scores_the_same(molecules, tmp_path):
+    detector = GLASS.pretrained("mol", scorer="domain").fit(molecules[:40])
+    detector.save(tmp_path / "model")
+    again = GLASS.load(tmp_path / "model")
+    assert np.array_equal(again.decision_function(molecules[40:50]), detector.decision_function(molecules[40:50]))
+    assert again.weights == "mol"
+
+
+def test_what_does_not_fit_is_refused(molecules, tmp_path, monkeypatch):
+    with pytest.raises(ParameterError, match="mol, protein, social, all"):
+        GLASS.pretrained("music")
+    with pytest.raises(ParameterError, match="numeric"):
+        GLASS("minilm", weights="mol").fit(molecules[:10])
+    shutil.copytree(FOLDER / "mol", tmp_path / "mol")
+    weights = next((tmp_path / "mol").glob("*.safetensors"))
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    with pytest.raises(ArtifactError):
+        load_pretrained("mol")
