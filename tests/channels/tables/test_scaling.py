@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from graphglass.channels.tables import scaling
 from graphglass.channels.tables.scaling import (
@@ -11,6 +14,7 @@ from graphglass.channels.tables.scaling import (
     NormalScores,
     Standardised,
     Whitening,
+    left_out_squares,
     squared_distances,
     unit_rows,
 )
@@ -117,3 +121,27 @@ def test_ranks_among_evenly_spaced_references_are_close_to_those_among_all(monke
     monkeypatch.setattr(scaling, "RANKED", 1000)
     found = NormalScores(table)(table[:300])
     assert np.abs(found - whole)[np.abs(whole) < 2].max() < 0.02
+
+
+# Few distinct values, so that ties, columns without variation and lone extremes come up.
+TABLES = st.tuples(st.integers(2, 9), st.integers(1, 4)).flatmap(
+    lambda shape: arrays(np.float32, shape, elements=st.sampled_from([-40.0, 0.0, 0.25, 1.0, 3.0, 700.0]))
+)
+
+
+@given(TABLES)
+@settings(max_examples=60, deadline=None)
+def test_a_left_out_reference_has_the_normal_scores_of_a_new_graph(table):
+    expected = [NormalScores(np.delete(table, i, axis=0))(table[[i]])[0] for i in range(len(table))]
+    assert np.allclose(NormalScores(table).left_out(table), expected, atol=1e-5)
+
+
+@given(TABLES, st.sampled_from([0.0, 0.1]))
+@settings(max_examples=60, deadline=None)
+def test_a_left_out_reference_is_standardised_by_the_others(table, least):
+    scales = Standardised(table, np.full(table.shape[1], least))
+    # Units without the reference, from those with it, where the bound does not cut them off.
+    found = left_out_squares(scales(table), *scales.left_out(table), 0, len(table))
+    for i in range(len(table)):
+        own = Standardised(np.delete(table, i, axis=0), np.full(table.shape[1], least))
+        assert np.allclose(found[i], squared_distances(own(table[[i]]), own(table))[0], rtol=1e-3, atol=1e-4)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from graphglass.graphs.attributes import rows_times
 from graphglass.kernel import kernel
 
+Column = NDArray[np.float64]
+
 TAIL = 10.0  # how many reference deviations past the last reference still count
 SHRINKAGE = 0.1  # at least
 FARTHEST = 10.0  # deviations at which a standardised column is cut off
@@ -27,29 +29,76 @@ class NormalScores:
     """
 
     def __init__(self, table: NDArray[np.float32]) -> None:
-        from scipy.special import ndtri
-
         count = min(len(table), RANKED)
         kept = np.linspace(0, len(table) - 1, count).round().astype(np.int64)
         known, scale = [], []
         for columns in _column_blocks(table):
             block = np.sort(columns, axis=0)[kept]
             low, high = np.quantile(block, [0.1, 0.9], axis=0)
-            # The deviation of a normal law with the same central 80%; else the plain deviation; else, for a column that
-            # is the same in every reference, a share of its value.
-            deviation = (high - low) / 2.5631
-            deviation = np.where(deviation > 1e-12, deviation, block.std(axis=0))
-            scale.append(np.where(deviation > 1e-12, deviation, 1e-3 + 0.05 * np.abs(block[0])))
+            scale.append(_deviation(low, high, block.std(axis=0), block[0]))
             known.append(block.T.astype(np.float32))
         self._scale, self._known = np.concatenate(scale), np.concatenate(known)  # (columns,), (columns, references)
-        # The score of a value above a half-whole number of references: looked up instead of computed.
-        halves = np.arange(2 * count + 1)
-        share = (halves / 2 + 0.5) / (count + 1)
-        edge = 0.5 / (count + 1)
-        self._normal = ndtri(np.clip(share, edge, 1 - edge))
+        self._normal = _normal_quantiles(count)
 
     def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         return _normal_scores(self._known, self._normal, self._scale, table)
+
+    @staticmethod
+    def left_out(table: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Every reference scored as a new graph among the others: its rank and how far past their range it lies."""
+        rest, columns = len(table) - 1, []
+        normal = _normal_quantiles(rest)
+        for block in _column_blocks(table):
+            ordered, scores = np.sort(block, axis=0), np.empty(block.shape)
+            deviation = _left_out_deviation(block)
+            for c, known in enumerate(ordered.T):
+                values = block[:, c]
+                below, upto = np.searchsorted(known, values), np.searchsorted(known, values, side="right")
+                low, high = (known[place + (place >= below)] for place in (0, rest - 1))
+                scale = _deviation(*_quantiles_without(known, below), deviation[:, c], low)
+                past = np.maximum(values - high, 0) - np.maximum(low - values, 0)
+                scores[:, c] = normal[below + upto - 1] + np.clip(past / scale, -TAIL, TAIL)
+            columns.append(scores.astype(np.float32))
+        return np.concatenate(columns, axis=1)
+
+
+def _normal_quantiles(count: int) -> NDArray[np.float64]:
+    """The score of a value above a half-whole number of `count` references: looked up instead of computed."""
+    from scipy.special import ndtri
+
+    share = (np.arange(2 * count + 1) / 2 + 0.5) / (count + 1)
+    edge = 0.5 / (count + 1)
+    return np.asarray(ndtri(np.clip(share, edge, 1 - edge)))
+
+
+def _deviation(low: Column, high: Column, plain: Column, least: Column) -> Column:
+    """The deviation of a normal law with the same central 80%; else the plain deviation; else a share of the value."""
+    deviation = (high - low) / 2.5631
+    deviation = np.where(deviation > 1e-12, deviation, plain)
+    return np.where(deviation > 1e-12, deviation, 1e-3 + 0.05 * np.abs(least))
+
+
+def _left_out_deviation(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The deviation of every column without each of its rows."""
+    rows = len(table)
+    off = table - table.mean(axis=0)
+    variance = table.var(axis=0)
+    without = (rows * variance - off**2 * rows / (rows - 1)) / (rows - 1)
+    return np.asarray(
+        np.sqrt(np.where(without > 1e-12 * variance, without, 0.0))
+    )  # rounding where the others are equal
+
+
+def _quantiles_without(known: Column, left_out: NDArray[np.int64]) -> tuple[Column, Column]:
+    """The 10% and 90% quantile of sorted values without the one at each of some places."""
+
+    def quantile(share: float) -> Column:
+        position = share * (len(known) - 2)
+        below = int(position)
+        one, two = (known[place + (place >= left_out)] for place in (below, min(below + 1, len(known) - 2)))
+        return np.asarray(one + (position - below) * (two - one))
+
+    return quantile(0.1), quantile(0.9)
 
 
 def _column_blocks(table: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
@@ -65,11 +114,23 @@ class Standardised:
     def __init__(self, table: NDArray[np.float32], min_scales: NDArray[np.float64]) -> None:
         blocks = [(columns.mean(axis=0), columns.std(axis=0)) for columns in _column_blocks(table)]
         self._mean, deviation = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        scale = deviation + min_scales
-        self._scale = np.where(scale > 1e-12, scale, 1.0)
+        self._least = min_scales
+        self._scale = _positive(deviation + min_scales)
 
     def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST).astype(np.float32))
+        scaled: NDArray[np.float64] = np.clip((table - self._mean) / self._scale, -FARTHEST, FARTHEST)
+        return scaled.astype(np.float32)
+
+    def left_out(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Factors and shifts, (references, columns) each, from these units to those of all references but one."""
+        blocks = [_left_out_deviation(columns) for columns in _column_blocks(table)]
+        scale = _positive(np.concatenate(blocks, axis=1) + self._least)
+        shift = (table - self._mean) / (len(table) - 1) / scale
+        return (self._scale / scale).astype(np.float32), shift.astype(np.float32)
+
+
+def _positive(scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(scale > 1e-12, scale, 1.0)
 
 
 @kernel
@@ -157,6 +218,24 @@ def squared_distances(rows: NDArray[np.float32], references: NDArray[np.float32]
                     step = rows[i, c] - references[r, c]
                     total += step * step
                 out[i, r] = total
+    return out
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def left_out_squares(
+    rows: NDArray[np.float32], factors: NDArray[np.float32], shifts: NDArray[np.float32], first: int, last: int
+) -> NDArray[np.float32]:
+    """Squared distances of some standardised references to all, each in the units without it, (last - first, all)."""
+    out = np.empty((last - first, len(rows)), np.float32)
+    far = np.float32(FARTHEST)
+    for i in range(first, last):
+        for r in range(len(rows)):
+            total = np.float32(0)
+            for c in range(rows.shape[1]):
+                own = min(max(rows[i, c] * factors[i, c] + shifts[i, c], -far), far)
+                other = min(max(rows[r, c] * factors[i, c] + shifts[i, c], -far), far)
+                total += (own - other) * (own - other)
+            out[i - first, r] = total
     return out
 
 

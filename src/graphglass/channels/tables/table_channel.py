@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
+from graphglass.channels.nearest_references import nearest_means
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.channels.tables.scaling import (
@@ -16,6 +17,7 @@ from graphglass.channels.tables.scaling import (
     NormalScores,
     Standardised,
     Whitening,
+    left_out_squares,
     squared_distances,
     squared_distances_each,
     unit_rows,
@@ -66,6 +68,28 @@ class TableChannel(Channel):
     def learn(self, references: ProfiledGraphs) -> NDArray[np.float32] | None:
         self.features.fit(references)
         return self._scale(self._raw(references))
+
+    def fit(self, references: ProfiledGraphs) -> None:
+        """As for every channel; a left-out reference is measured in the units that the others give it.
+
+        Each reference has a say in the units that all are measured in. With them it would lie closer to the others than
+        a new normal graph does, the more so the fewer there are. Directions after whitening hardly depend on it.
+        """
+        super().fit(references)
+        count = len(references)
+        if not self.has_data or self.whitened or count < 2:
+            return
+        learned = self._scores.left_out(self._table)
+
+        def metric(first: int, last: int) -> NDArray[np.float64]:
+            if isinstance(learned, tuple):
+                block = self._distance(left_out_squares(self.references, *learned, first, last))
+            else:
+                block = self.compare(learned[first:last], self.references)
+            np.fill_diagonal(block[:, first:], np.inf)  # itself
+            return block
+
+        self.left_out = nearest_means(metric, count, min(self.k, count - 1), self.reference_scales)
 
     def encode(self, graphs: ProfiledGraphs) -> NDArray[np.float32]:
         return self._in_units(self._raw(graphs))
