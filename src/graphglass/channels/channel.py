@@ -44,8 +44,10 @@ class Channel(ABC):
     Attributes
     ----------
     references : rows of the references, None before `fit` and where the references lack what the channel reads
+    spacing : float64 (references,)
+        Distance of every reference to the others, by which the fusion is calibrated; of very many, of a fixed sample.
     left_out : float64 (references,)
-        Distance of every reference to the others (eq:loo_score); of very many, of a fixed sample.
+        The same as a new graph would be measured, in the units of the others alone (eq:loo_score).
     reference_scales : float64 (references,)
         What distances to each reference are divided by.
     """
@@ -53,7 +55,8 @@ class Channel(ABC):
     def __init__(self, name: str, *, k_divisor: float, local_scaling: float) -> None:
         self.name, self.k_divisor, self.local_scaling = name, k_divisor, local_scaling
         self.references: Rows = None
-        self.left_out, self.reference_scales = np.zeros(0), np.ones(0)
+        self.spacing = self.left_out = np.zeros(0)
+        self.reference_scales = np.ones(0)
 
     @abstractmethod
     def learn(self, references: ProfiledGraphs) -> Rows | None:
@@ -106,11 +109,11 @@ class Channel(ABC):
         """Remember the references and how far they lie from each other."""
         self.references = self.learn(references)
         self.reference_scales = np.ones(len(references))
-        self.left_out = np.zeros(len(references))
+        self.spacing = np.zeros(len(references))
         if self.references is not None:
-            self.left_out, self.reference_scales = left_out_means(
-                self.compare, self.references, self.k, self.local_scaling
-            )
+            found = left_out_means(self.compare, self.references, self.k, self.local_scaling)
+            self.spacing, self.reference_scales = found
+        self.left_out = self.spacing
 
     def fit_among(self, references: ProfiledGraphs, search: CandidateSearch) -> None:
         """As :meth:`fit` for very many references, each compared with its candidates alone.
@@ -119,7 +122,8 @@ class Channel(ABC):
         distance.
         """
         rows = self.references = self.learn(references)
-        self.reference_scales, self.left_out = np.ones(len(references)), np.zeros(len(search.calibrated))
+        self.reference_scales = np.ones(len(references))
+        self.left_out = self.spacing = np.zeros(len(search.calibrated))
         if rows is None:
             return
         if self.local_scaling:
@@ -130,7 +134,8 @@ class Channel(ABC):
                     self.compare_each(rows[first : first + ROWS], rows, around), self.k
                 )
             self.reference_scales = local_scales(plain, shrunk_scaling(self.local_scaling, len(references)))
-        self.left_out = self.distances_among(self.encode(references[search.calibrated]), search.left_out)
+        self.spacing = self.distances_among(self.encode(references[search.calibrated]), search.left_out)
+        self.left_out = self.spacing
 
     def distances_among(self, rows: Rows, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
         """As :meth:`distances`, with the nearest references taken from each row's candidates, (rows,)."""
@@ -159,7 +164,10 @@ class Channel(ABC):
 
     def saved(self) -> State:
         """Everything `fit` learned; a channel without data saves nothing."""
-        return {"left_out": self.left_out, "units": self.reference_scales, **self.state()} if self.has_data else {}
+        if not self.has_data:
+            return {}
+        found = {"left_out": self.left_out, "units": self.reference_scales, **self.state()}
+        return found if self.spacing is self.left_out else {"spacing": self.spacing, **found}
 
     def load(self, saved: State, references: ProfiledGraphs) -> None:
         """The inverse of :meth:`saved`."""
@@ -167,3 +175,4 @@ class Channel(ABC):
         if saved:
             self.left_out, self.reference_scales = saved["left_out"], saved["units"]
             self.restore(saved)
+        self.spacing = saved.get("spacing", self.left_out)

@@ -79,7 +79,7 @@ def check_channels(arrays: Arrays, calibrated: int, references: int) -> None:
     """Refuse channel arrays that are not of so many references; only `calibrated` ones have a leave-one-out score."""
     for name, array in arrays.items():
         part = name.rpartition("/")[2]
-        if part in ("left_out", "reference_scores"):
+        if part in ("left_out", "spacing", "reference_scores"):
             _require(array.dtype == np.float64 and array.shape == (calibrated,), name)
         elif part == "units":
             _require(array.dtype == np.float64 and array.shape == (references,) and bool((array > 0).all()), name)

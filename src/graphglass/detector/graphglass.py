@@ -23,7 +23,6 @@ from graphglass.messages import setting
 
 REPEATS = ("auto", "once", "keep")
 MANY_REPEATS = 0.1  # share of the references that equal another one and is worth a remark
-REFITTED = 64  # up to so many references, each is left out of everything its distance depends on
 
 
 class GraphGlass(ReferenceDetector):
@@ -167,24 +166,5 @@ class GraphGlass(ReferenceDetector):
         return default_channels()
 
     def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
-        if 2 <= len(channels[0].reference_scales) <= REFITTED:
-            refit_left_out(channels, references)
-        left_out = {channel.name: channel.left_out for channel in channels}
-        return fit_fusion(left_out, default_weights(channels), SHARPNESS)
-
-
-def refit_left_out(channels: Sequence[Channel], references: ProfiledGraphs) -> None:
-    """Measure every reference as a query of channels that were fitted on the others.
-
-    A channel learns scales and columns from the references. Among few, each reference influences its own scale:
-    leave-one-out distances, and with them p-values, come out smaller than those of new normal graphs.
-    """
-    left_out = {channel.name: np.zeros(len(references)) for channel in channels}
-    for place in range(len(references)):
-        others = references[np.arange(len(references)) != place]
-        for channel in default_channels():
-            channel.fit(others)
-            if channel.has_data and channel.name in left_out:
-                left_out[channel.name][place] = channel.distances(channel.encode(references[[place]]))[0]
-    for channel in channels:
-        channel.left_out = left_out[channel.name]
+        spacing = {channel.name: channel.spacing for channel in channels}
+        return fit_fusion(spacing, default_weights(channels), SHARPNESS)

@@ -105,7 +105,6 @@ class KnownAnomalies:
             {name: scale if scale > ROUNDING else 1.0 for name, scale in scales.items()},
             fusion.sharpness,
         )
-        left_out = {channel.name: channel.left_out for channel in channels}
         found = normals.search(known)
         apart = {channel.name: normals.channel_distances(channel, rows[channel.name], found) for channel in channels}
         weights = {
@@ -118,10 +117,11 @@ class KnownAnomalies:
         taught = np.unique(np.linspace(0, count - 1, min(count, TAUGHT)).astype(np.int64))
         widths, coefficients, classified = _teach(normals, rows, taught)
         side = cls(known, rows, nearness, weights, widths, taught, coefficients, np.zeros(4))
-        distance = side._fused(fusion, left_out, near)
+        distance = side._fused(fusion, {channel.name: channel.spacing for channel in channels}, near)
         units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
         side = replace(side, units=units)
-        return side, side._combined(distance, classified)
+        left_out = {channel.name: channel.left_out for channel in channels}
+        return side, side._combined(side._fused(fusion, left_out, near), classified)
 
     @property
     def lean(self) -> float:

@@ -35,7 +35,7 @@ class CodeChannel(Channel):
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
         self.reference_scales = np.ones(len(rows))
-        self.left_out = mean_distance(nearest(rows, rows, self.k, exclude_self=True)[0])
+        self.spacing = self.left_out = mean_distance(nearest(rows, rows, self.k, exclude_self=True)[0])
 
     def learn(self, references: ProfiledGraphs) -> NDArray[np.float32]:
         return self.encode(references)
@@ -79,7 +79,7 @@ class DensityChannel(CodeChannel):
     def fit(self, references: ProfiledGraphs) -> None:
         rows = self.references = self.learn(references)
         self.reference_scales = np.ones(len(rows))
-        self.left_out = kde_score(rows, rows, self.concentration, exclude_self=True)
+        self.spacing = self.left_out = kde_score(rows, rows, self.concentration, exclude_self=True)
 
     def distances(self, rows: NDArray[np.float32], also: object = None) -> NDArray[np.float64]:
         return kde_score(rows, self.references, self.concentration)
