@@ -2,8 +2,8 @@
 
     python bench/scripts/validity.py --data DATA [--splits 60]
 
-A valid p-value is at most alpha for a share of at most floor(alpha (n + 1)) / (n + 1) new normal graphs. References and new
-graphs are drawn from the largest class of a dataset, a fresh split each time. Writes
+A valid p-value is at most alpha for a share of at most floor(alpha (n + 1)) / (n + 1) new normal graphs. References and
+new graphs are drawn from the largest class of a dataset, a fresh split each time. Writes
 bench/results/benchmarks/validity.json and prints it as a table.
 """
 

@@ -67,7 +67,8 @@ def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many,
         assert np.allclose(mine.reference_scales, theirs.reference_scales, rtol=1e-5)
         found = mine.distances_among(mine.encode(measured), near)
         assert np.allclose(found, theirs.distances(theirs.encode(measured)), atol=1e-5)
-        assert np.allclose(mine.left_out, theirs.left_out[kept], atol=1e-5)
+        # One of very many references hardly changes the units: it is measured in those of all.
+        assert np.allclose(mine.left_out, theirs.spacing[kept], atol=1e-5)
 
 
 def test_neighbours_are_those_of_brute_force_over_all_references(small, many, queries, bounds):

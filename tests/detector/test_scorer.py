@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from graphglass import GraphGlass, read_graphs
+from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.detector import scorer
 from graphglass.errors import SchemaError
 
@@ -98,3 +99,15 @@ def test_p_values_of_normal_molecules_are_not_too_small():
     half = len(graphs) // 2
     flagged = GraphGlass().fit(graphs[:half]).predict(graphs[half:], alpha=0.1)
     assert flagged.mean() <= 0.2
+
+
+@pytest.mark.parametrize("count", [5, 20, 64, 65])
+def test_p_values_of_new_normals_are_valid_for_any_number_of_references(count, mutag):
+    """With units that a left-out reference helped to set, a third of the new graphs would fall below 0.2 among five."""
+    normals = measure_graphs(mutag[np.flatnonzero(mutag.labels == 1)].without_labels())
+    found = []
+    for seed in range(12):
+        order = np.random.default_rng([count, seed]).permutation(len(normals))
+        detector = GraphGlass().fit(normals[order[:count]])
+        found.append(detector.p_values(normals[order[count : count + 40]]))
+    assert np.mean(np.concatenate(found) <= 0.2) <= np.floor(0.2 * (count + 1)) / (count + 1) + 0.04
