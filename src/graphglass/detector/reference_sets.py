@@ -90,8 +90,9 @@ def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
     if names := counted_names(others):
         graphs, others = with_edge_attributes(graphs, names), with_edge_attributes(others, names)
     places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids)
-    left = np.flatnonzero(places < 0)
-    near = np.flatnonzero(np.isin(_shape(others), _shape(graphs)[left]))
+    shapes, other_shapes = _shape(graphs), _shape(others)
+    left = np.flatnonzero((places < 0) & np.isin(shapes, other_shapes))
+    near = np.flatnonzero(np.isin(other_shapes, shapes[left]))
     if len(near):
         mine, theirs = graphs[left], others[near]
         keys, other_keys = _order_free_keys(mine, theirs)
@@ -108,7 +109,7 @@ def distinct_places(graphs: GraphSet) -> NDArray[np.int64]:
     places = np.array(sorted(first.values()), dtype=np.int64)
     shapes = _shape(graphs)[places]
     found, counts = np.unique(shapes, return_counts=True)
-    near = np.flatnonzero(np.isin(shapes, found[counts > 1]))  # only graphs of one size can be equal
+    near = np.flatnonzero(np.isin(shapes, found[counts > 1]))  # only these can be equal
     if not len(near):
         return places
     deep = _order_free_keys(graphs[places[near]])[0]
@@ -155,9 +156,31 @@ def _same_key(
     return np.array([named.get(pair, first.get(pair[0], -1)) for pair in pairs], dtype=np.int64)
 
 
-def _shape(graphs: GraphSet) -> NDArray[np.int64]:
-    """Nodes and edges of every graph as one number."""
-    return graphs.sizes * (1 << 32) + graphs.edge_counts
+def _shape(graphs: GraphSet) -> NDArray[np.uint64]:
+    """A number per graph that equal graphs share, from labels, degrees and those of the neighbours.
+
+    Cheap: it spares nearly all graphs the refinement that decides.
+    """
+    degrees = np.diff(graphs.neighbour_offsets)
+    own = _mixed(degrees.astype(np.uint64))
+    if graphs.node_labels is not None:
+        own = _mixed(own + graphs.node_labels.astype(np.uint64))
+    first = np.repeat(graphs.node_offsets[:-1], 2 * graphs.edge_counts)
+    around = _sums(_mixed(own)[first + graphs.neighbours], graphs.neighbour_offsets)
+    return _sums(_mixed(own + around), graphs.node_offsets)
+
+
+def _sums(values: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Sums of consecutive runs, modulo 2**64; an empty run has 0."""
+    totals = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
+    return totals[offsets[1:]] - totals[offsets[:-1]]
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread numbers over 64 bits (the finaliser of SplitMix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (values ^ (values >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15)
 
 
 def equal_graphs(graphs: GraphSet, others: GraphSet) -> list[tuple[str, str]]:
