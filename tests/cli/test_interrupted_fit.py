@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from typer.testing import CliRunner
 
 from graphglass import GLASS, GraphGlass, write_json_lines
@@ -18,9 +19,10 @@ def fingerprint(model):
     return json.loads(result.output)["encoder fingerprint"]
 
 
+@pytest.mark.slow
 def test_resume_continues_to_the_same_bits(tmp_path, normals):
     write_json_lines(normals[:12], tmp_path / "normals.jsonl")
-    settings = "--method glass --encoder numeric --epochs 300 -o".split()
+    settings = "--method glass --encoder numeric --epochs 40 -o".split()
     command = [sys.executable, "-m", "graphglass.cli", "fit", str(tmp_path / "normals.jsonl"), *settings]
     # The first run is cut as soon as its first checkpoint is on disk.
     # A shell's background jobs ignore Ctrl-C, and children inherit that; the tests may run in one.

@@ -1,4 +1,4 @@
-"""A real local cluster of two worker processes."""
+"""A cluster of two workers: threads of this process, and real processes for the tests that kill one."""
 
 import os
 import signal
@@ -25,7 +25,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pyte
 
 @pytest.fixture(scope="module")
 def client():
-    with connect("local", 2) as connected:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as threads,
+        Client(threads) as connected,
+    ):
         yield connected
 
 
@@ -83,8 +88,15 @@ def test_damaged_rows_under_an_intact_footer_are_computed_again(client, place, t
     assert np.array_equal(pq.read_table(path)["score"].to_numpy(), wanted)
 
 
-def test_a_killed_worker_loses_and_duplicates_nothing(client, place, mutag, tmp_path):
-    victim = next(iter(client.run(os.getpid).values()))
+@pytest.fixture
+def processes():
+    with connect("local", 2) as connected:
+        yield connected
+
+
+@pytest.mark.slow
+def test_a_killed_worker_loses_and_duplicates_nothing(processes, place, mutag, tmp_path):
+    victim = next(iter(processes.run(os.getpid).values()))
 
     def kill_after_the_first_part():
         while not any(tmp_path.glob("part-*.parquet")):
@@ -93,7 +105,7 @@ def test_a_killed_worker_loses_and_duplicates_nothing(client, place, mutag, tmp_
 
     killer = threading.Thread(target=kill_after_the_first_part)
     killer.start()
-    outcomes = score_parts(client, place / "model", [place / "parts"], tmp_path)
+    outcomes = score_parts(processes, place / "model", [place / "parts"], tmp_path)
     killer.join()
     assert not [outcome for outcome in outcomes if outcome.error]
     assert len(list(tmp_path.glob("*.parquet"))) == 6  # the killed worker may leave a temporary file
@@ -267,6 +279,7 @@ def test_other_versions_are_refused(monkeypatch):
         module.check_workers(Fake(), "tcp://s")
 
 
+@pytest.mark.slow
 def test_command_reports_failures_with_exit_code_one(place, tmp_path):
     (tmp_path / "bad.parquet").write_bytes(b"nothing")
     command = ["score", str(place / "model"), str(place / "parts" / "part-0.parquet"), str(tmp_path / "bad.parquet")]

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import hashlib, networkx as nx
 from graphglass import read_graphs
@@ -15,6 +17,7 @@ print(hashlib.sha256(measured.sketch.tobytes() + measured.aggregates.tobytes()).
 """
 
 
+@pytest.mark.slow
 def test_fresh_and_cached_code_give_the_same_bits(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONWARNINGS": "ignore"}
     run = [sys.executable, "-c", SCRIPT]

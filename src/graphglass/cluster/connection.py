@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -53,6 +54,9 @@ def connect(cluster: str, workers: int | None = None) -> Iterator[Any]:
         raise ClusterError(
             f"No scheduler answers at {cluster} ({error}). Start one with `dask scheduler`, or use --cluster local."
         ) from error
+    # If the scheduler dies, one message of ours says so; Dask and asyncio would print a page of tracebacks.
+    for name in ("asyncio", "distributed", "distributed.client", "distributed.core", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with client:
         check_workers(client, cluster)
         yield client
