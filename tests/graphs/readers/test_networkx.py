@@ -140,3 +140,30 @@ def test_node_attributes_that_rounding_makes_equal_are_told(offset: float, step:
     nx.set_node_attributes(other, {0: 1e39}, "time")  # too large, and missing at node 1
     notes = read_report([graph, other]).notes
     assert any("node attribute 'time' is stored with seven digits" in note for note in notes) is lost
+
+
+def test_types_become_labels_and_keep_their_columns() -> None:
+    bank = nx.DiGraph()
+    bank.add_node("ann", type="person", age=41)
+    bank.add_node("bob", type="person", age=33)
+    bank.add_node("shop", type="merchant", revenue=9.5)
+    bank.add_edge("ann", "shop", type="pays", amount=3.0)
+    bank.add_edge("ann", "bob", type="knows")
+    people = nx.DiGraph()
+    people.add_node("eve", type="person", age=20)
+    graphs = read_graphs([bank, people])
+    assert [graphs.label_names[code] for code in graphs.node_labels.tolist()] == [
+        "person",
+        "person",
+        "merchant",
+        "person",
+    ]
+    assert graphs.attribute_names == ("age", "revenue")
+    assert graphs.attributes.tolist() == [[41, 0], [33, 0], [0, 9.5], [20, 0]]
+    edges = graphs.edge_list()
+    assert {graphs.label_names[code] for code in edges.labels.tolist()} == {"pays", "knows"}
+    assert sorted(edges.attributes[:, 0].tolist()) == [0, 3]
+    bank.nodes["bob"].pop("age")
+    assert "node 'bob' has no attribute 'age'" in read_report([bank, people]).rejects[0].reason
+    bank.nodes["shop"].pop("type")
+    assert "node property 'type' is text and was not used" in read_report([bank, people]).notes[0]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
+from torch_geometric.transforms import ToUndirected
 
 from graphglass.errors import GraphError
 from graphglass.graphs.read import read_graphs, read_report
@@ -75,7 +76,7 @@ def test_whole_and_continuous_edge_attributes() -> None:
         (data(x=torch.ones(3, 2)), "2 attributes"),
         (data(edge_attr=torch.ones(1)), "one row for each of the 4 edges"),
         (Data(x=torch.zeros(0, 3), edge_index=torch.zeros(2, 0, dtype=torch.long)), "no nodes"),
-        (HeteroData(), "one kind of node"),
+        (HeteroData(), "no nodes"),
     ],
 )
 def test_bad_data_is_left_out(bad: Data, reason: str) -> None:
@@ -85,3 +86,45 @@ def test_bad_data_is_left_out(bad: Data, reason: str) -> None:
     assert reason in result.rejects[0].reason
     with pytest.raises(GraphError):
         read_graphs([data(), data(), bad], strict=True)
+
+
+def hetero(papers: int, authors: int) -> HeteroData:
+    graph = HeteroData(y=torch.tensor([1]), venue="x")
+    graph["paper"].x = torch.arange(2.0 * papers).reshape(papers, 2)
+    if authors:
+        graph["author"].x = torch.full((authors, 1), 7.0)
+        graph["author", "writes", "paper"].edge_index = torch.tensor([[0] * papers, list(range(papers))])
+        graph["author", "writes", "paper"].edge_attr = torch.full((papers, 1), 0.5)
+    graph["paper", "cites", "paper"].edge_index = torch.tensor([[0], [1]])
+    return graph
+
+
+def test_types_become_labels_and_keep_their_columns() -> None:
+    graphs = read_graphs([hetero(3, 2), hetero(2, 0)], keep="venue")
+    assert graphs.sizes.tolist() == [5, 2]
+    assert [graphs.label_names[code] for code in graphs.node_labels.tolist()] == ["paper"] * 3 + ["author"] * 2 + [
+        "paper"
+    ] * 2
+    assert graphs.attribute_names == ("paper_0", "paper_1", "author_0")
+    assert graphs.attributes[3].tolist() == [0, 0, 7]
+    assert graphs.attributes[4:6].tolist() == [[0, 0, 7], [0, 1, 0]]
+    edges = graphs.edge_list()
+    found = sorted(graphs.label_names[code] for code in edges.labels.tolist())
+    assert found == ["author writes paper"] * 3 + ["paper cites paper"] * 2
+    assert graphs.edge_attribute_names == ("author_writes_paper_0",)
+    assert graphs.directed
+    assert graphs.labels.tolist() == [1, 1]
+    assert graphs.columns["venue"].tolist() == ["x", "x"]
+    both = read_graphs(ToUndirected()(hetero(3, 2)))
+    assert not both.directed
+    assert {both.label_names[code] for code in both.edge_labels.tolist()} == {
+        "author writes paper",
+        "paper cites paper",
+    }
+    assert read_graphs(Batch.from_data_list([hetero(3, 2), hetero(3, 2)])).sizes.tolist() == [5, 5]
+    broken = hetero(3, 2)
+    broken["author"].x[0] = float("nan")
+    assert "x of node 0 is NaN" in read_report(broken).rejects[0].reason
+    broken = hetero(3, 2)
+    broken["paper", "cites", "paper"].edge_index[0] = 9
+    assert "an edge names node 9" in read_report(broken).rejects[0].reason

@@ -66,13 +66,25 @@ def described(
 ) -> dict[str, Any]:
     """What a Record holds of its nodes or edges (`owner`): label codes, attributes and the names of these.
 
-    `items` hold the labels and `properties` the attributes; `names` is filled with the texts of labels.
+    `items` hold the labels and `properties` the attributes; `names` is filled with the texts of labels. Where no item
+    has a label but all have a type, the type is the label, and an attribute that no item of a type has is 0 there.
     """
+    typed = None
+    if items is properties and label == "label" and items and not any(label in item for item in items):
+        keys = (f"{owner}_type", "type")
+        typed = next((key for key in keys if all(isinstance(item.get(key), str) for item in items)), None)
+    label = typed or label
     values, columns = _table(properties, owner, log, skip=label if items is properties else None, wanted=wanted)
     texts = [item.get(label) for item in items]
+    codes = None if all(text is None for text in texts) else label_codes(texts, names)
+    if typed and values is not None and codes is not None:
+        for code in np.unique(codes):
+            rows = codes == code
+            values[np.ix_(rows, np.isnan(values[rows]).all(axis=0))] = 0.0
     table = "attribute" if owner == "node" else "edge_attribute"
     return {
-        f"{owner}_labels": None if all(text is None for text in texts) else label_codes(texts, names),
+        f"{owner}_labels": codes,
+        f"{owner}_typed": typed is not None,
         f"{table}s": values,
         f"{table}_names": columns,
     }

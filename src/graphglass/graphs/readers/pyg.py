@@ -1,4 +1,4 @@
-"""PyTorch Geometric: `Data`, `TemporalData`, lists of them, batches and datasets."""
+"""PyTorch Geometric: `Data`, `HeteroData`, `TemporalData`, lists of them, batches and datasets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.labels import label_codes
+from graphglass.graphs.ragged import offsets
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record, read_each
 
@@ -20,8 +22,9 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
     Edge attributes are labels if they are whole or one-hot in a graph, else numbers called ``value_0``, ``value_1``,
     ... (``weight`` for ``edge_weight``). A graph whose ``edge_index`` is not symmetric is directed, unless `directed`
     says otherwise. The events of a ``TemporalData`` are directed edges with the attributes ``time`` and ``msg_0``,
-    ``msg_1``, ... Graphs are called by ``id`` or ``name`` if they have one. Other fields with a single value, such as
-    ``smiles``, can be kept as columns or used as the class.
+    ``msg_1``, ... The node and edge types of a ``HeteroData`` become labels, and every type keeps its own columns
+    (``paper_0``, ``paper_1``, ...), which are 0 for other types. Graphs are called by ``id`` or ``name`` if they have
+    one. Other fields with a single value, such as ``smiles``, can be kept as columns or used as the class.
     """
 
     def name(graph: Any) -> str | None:
@@ -29,8 +32,9 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
         return next((value for value in given if isinstance(value, str)), None)
 
     def record(graph: Any, position: int, identifier: str) -> Record:
-        temporal = any(kind.__name__ == "TemporalData" for kind in type(graph).__mro__)
-        return (_events if temporal else _data)(graph, position, identifier, options)
+        kinds = {kind.__name__ for kind in type(graph).__mro__}
+        make = _events if "TemporalData" in kinds else _hetero if "HeteroData" in kinds else _data
+        return make(graph, position, identifier, options)
 
     return read_each(_single(graphs), name, record, options)
 
@@ -46,8 +50,8 @@ def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
-    if not hasattr(graph, "edge_index") or hasattr(graph, "node_types"):
-        raise GraphError(f"expected torch_geometric Data with one kind of node, found {type(graph).__name__}")
+    if not hasattr(graph, "edge_index"):
+        raise GraphError(f"expected torch_geometric Data or HeteroData, found {type(graph).__name__}")
     edges = np.zeros((2, 0), np.int64) if graph.edge_index is None else _array(graph.edge_index)
     if edges.ndim != 2 or edges.shape[0] != 2 or not np.issubdtype(edges.dtype, np.integer):
         raise GraphError(f"edge_index must be whole numbers of shape (2, edges), found {edges.dtype} {edges.shape}")
@@ -68,6 +72,58 @@ def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
         directed=not _symmetric(edges),
         listed_once=False,
     )  # fmt: skip
+
+
+def _hetero(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
+    kinds = list(graph.node_types)
+    counts = [int(graph[kind].num_nodes or 0) for kind in kinds]
+    first = dict(zip(kinds, offsets(counts).tolist(), strict=False))
+    tables = [_rows(graph[kind], "x", count) for kind, count in zip(kinds, counts, strict=True)]
+    # An edge and the one that PyG added in the other direction have two types: that of the first one is the label.
+    links = sorted(graph.edge_types, key=lambda link: link[1].startswith("rev_"))
+    ends, edge_tables = [np.zeros((2, 0), np.int64)], []
+    for link in links:
+        found = _array(graph[link].edge_index).astype(np.int64)
+        ends.append(found + np.array([[first[link[0]]], [first[link[2]]]]))
+        edge_tables.append(_rows(graph[link], "edge_attr", found.shape[1]))
+    edges = np.concatenate(ends, axis=1)
+    facts = graph._global_store.to_dict()
+    label_names: dict[int, str] = {}
+    codes, edge_codes = (label_codes(texts, label_names) for texts in (kinds, [" ".join(link) for link in links]))
+    attributes, names = _by_type(tables, kinds, counts)
+    numbers, edge_names = _by_type(edge_tables, ["_".join(link) for link in links], [one.shape[1] for one in ends[1:]])
+    return Record(
+        position, name, sum(counts), edges[0], edges[1],
+        label=_single_value(facts.get(options.label_column or "y")),
+        columns=options.kept({key: one for key, value in facts.items() if (one := _single_value(value)) is not None}),
+        node_labels=np.repeat(codes, counts),
+        edge_labels=np.repeat(edge_codes, [one.shape[1] for one in ends[1:]]),
+        attributes=attributes,
+        attribute_names=names,
+        edge_attributes=numbers,
+        edge_attribute_names=edge_names,
+        label_names=label_names,
+        directed=not _symmetric(edges),
+        listed_once=False,
+        node_typed=True,
+        edge_typed=True,
+    )  # fmt: skip
+
+
+def _by_type(
+    tables: list[NDArray[np.float64] | None], kinds: list[str], counts: list[int]
+) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
+    """The tables of several types as one, each with its own columns, 0 in the rows of other types."""
+    widths = [0 if table is None else table.shape[1] for table in tables]
+    names = [f"{kind}_{i}" for kind, width in zip(kinds, widths, strict=True) for i in range(width)]
+    joined = np.zeros((sum(counts), len(names)))
+    row = column = 0
+    for table, count in zip(tables, counts, strict=True):
+        if table is not None:
+            joined[row : row + count, column : column + table.shape[1]] = table
+            column += table.shape[1]
+        row += count
+    return (joined, tuple(names)) if names else (None, ())
 
 
 def _events(graph: Any, position: int, name: str, options: ReadOptions) -> Record:

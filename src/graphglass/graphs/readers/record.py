@@ -29,7 +29,8 @@ class Record:
 
     ``sources`` and ``targets`` are node rows of this graph. NaN marks an attribute the source does not give. There are
     no ``node_names`` where nodes are called 0, 1, 2, ... An edge without direction is listed once or, where not
-    ``listed_once``, expected in both directions. ``columns`` are the caller's own values.
+    ``listed_once``, expected in both directions. ``columns`` are the caller's own values. In a typed record an attribute
+    belongs to a type: a graph without that type need not have it.
     """
 
     position: int
@@ -51,6 +52,8 @@ class Record:
     directed: bool = False
     listed_once: bool = True
     columns: dict[str, Any] = field(default_factory=dict)
+    node_typed: bool = False
+    edge_typed: bool = False
 
 
 def read_each(
@@ -105,8 +108,15 @@ class RecordSet:
     def build(self) -> GraphSet:
         if renamed := self._admission.renamed:
             self.options.log.note(renamed)
-        schema = self._schema([record.attribute_names for record in self.records])
-        edge_schema = self._schema([record.edge_attribute_names for record in self.records if len(record.sources)])
+        every = self.options.fill is not None
+        node_typed, edge_typed = (
+            bool(self.records) and all(getattr(record, name) for record in self.records)
+            for name in ("node_typed", "edge_typed")
+        )
+        schema = _schema([record.attribute_names for record in self.records], every or node_typed)
+        edge_schema = _schema(
+            [record.edge_attribute_names for record in self.records if len(record.sources)], every or edge_typed
+        )
         kept = [record for record in self.records if self._fits(record, schema, edge_schema)]
         if not kept:
             return concatenate([])
@@ -130,11 +140,13 @@ class RecordSet:
             targets=np.concatenate([record.targets for record in kept]).astype(np.int64) + starts,
             labels=None if missing else [record.label for record in kept],
             node_labels=node_labels,
-            attributes=_table([(r.attributes, r.attribute_names, r.nodes) for r in kept], schema),
+            attributes=_table([(r.attributes, r.attribute_names, r.nodes) for r in kept], schema, zero=node_typed),
             attribute_names=schema,
             edge_labels=edge_labels,
             edge_attributes=_table(
-                [(r.edge_attributes, r.edge_attribute_names, len(r.sources)) for r in kept], edge_schema
+                [(r.edge_attributes, r.edge_attribute_names, len(r.sources)) for r in kept],
+                edge_schema,
+                zero=edge_typed,
             ),
             edge_attribute_names=edge_schema,
             node_names=_joined(kept, "node_names", lambda record: [str(i) for i in range(record.nodes)]),
@@ -150,23 +162,15 @@ class RecordSet:
             source=self.source,
         ).build(self.options)
 
-    def _schema(self, found: list[tuple[str, ...]]) -> tuple[str, ...]:
-        if self.options.fill is not None:
-            return tuple(dict.fromkeys(name for names in found for name in names))
-        orders: dict[frozenset[str], tuple[str, ...]] = {}
-        votes: Counter[frozenset[str]] = Counter()
-        for names in found:
-            orders.setdefault(frozenset(names), names)
-            votes[frozenset(names)] += 1
-        return orders[votes.most_common(1)[0][0]] if votes else ()
-
     def _fits(self, record: Record, schema: tuple[str, ...], edge_schema: tuple[str, ...]) -> bool:
         if self.options.fill is not None:
             return True
         found = None
-        if set(record.attribute_names) != set(schema):
+        if set(record.attribute_names) != set(schema) and not record.node_typed:
             found = f"has {_listing(record.attribute_names)}, most records have {_listing(schema)}"
         elif len(record.sources) and not set(edge_schema) <= {*record.edge_attribute_names, COUNT}:
+            if record.edge_typed:
+                return True
             names = record.edge_attribute_names
             found = f"its edges have {_listing(names)}, those of most records have {_listing(edge_schema)}"
         for name in set(record.edge_attribute_names) - set(edge_schema):
@@ -178,8 +182,22 @@ class RecordSet:
         return not found
 
 
-def _table(parts: list[tuple[NDArray[Any] | None, tuple[str, ...], int]], schema: tuple[str, ...]) -> Any:
-    """Attribute rows one after another in the order of the schema, NaN where a record has none."""
+def _schema(found: list[tuple[str, ...]], every: bool) -> tuple[str, ...]:
+    """The names that most records carry, or all names that occur."""
+    if every:
+        return tuple(dict.fromkeys(name for names in found for name in names))
+    orders: dict[frozenset[str], tuple[str, ...]] = {}
+    votes: Counter[frozenset[str]] = Counter()
+    for names in found:
+        orders.setdefault(frozenset(names), names)
+        votes[frozenset(names)] += 1
+    return orders[votes.most_common(1)[0][0]] if votes else ()
+
+
+def _table(
+    parts: list[tuple[NDArray[Any] | None, tuple[str, ...], int]], schema: tuple[str, ...], *, zero: bool
+) -> Any:
+    """Attribute rows one after another in the order of the schema, NaN (or 0) where a record has none."""
     if not schema:
         return None
     rows = []
@@ -187,7 +205,7 @@ def _table(parts: list[tuple[NDArray[Any] | None, tuple[str, ...], int]], schema
         if values is not None and names == schema:
             rows.append(values)
             continue
-        table = np.full((length, len(schema)), np.nan)
+        table = np.full((length, len(schema)), 0.0 if zero else np.nan)
         for place, name in enumerate(names):
             if values is not None and name in schema:
                 table[:, schema.index(name)] = values[:, place]
