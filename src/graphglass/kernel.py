@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Kernel:
     """A function that numba compiles when it is first called; numba itself is not imported before.
 
-    Compiled without the interpreter lock, the machine code kept beside the source. Other kernels may call it.
+    Compiled without the interpreter lock, the machine code kept next to the source. Other kernels may call it.
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:

@@ -38,7 +38,7 @@ def either(option: str, argument: str) -> str:
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """``1 graph``, ``2 graphs``; a plural of its own is named."""
+    """``1 graph``, ``2 graphs``; an irregular plural is named."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 

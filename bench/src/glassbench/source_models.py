@@ -1,7 +1,7 @@
 """Trained encoders of GLASS, each trained once and kept on disk for every benchmark that asks for it.
 
 Only the trained encoder is kept, and where asked the codes it gives; never references or anything fitted on them. How
-graphs are scored may change between two runs without either meeting the other's leftovers.
+graphs are scored may change between two runs without either using files of the other.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from graphglass.messages import counted
 
 app = typer.Typer()
 
-# Columns that fit on a line and tell graphs apart; files and --json carry every number.
+# Columns that fit on a line and distinguish graphs; files and --json carry every number.
 SHOWN = {
     "nodes": "nodes", "edges": "edges", "components": "parts", "degree_mean": "degree", "clustering_mean": "clust.",
     "triangles": "triang.", "four_cycles": "4-cyc.", "core_max": "core", "lambda_2": "λ2", "rayleigh_q50": "ρ50",

@@ -35,7 +35,7 @@ def score_parts(
 ) -> list[Outcome]:
     """Score every part into ``output/NAME.parquet``; finished parts are skipped.
 
-    A part that fails is reported in its outcome and the others continue. Files appear whole or not at all, so that a
+    A part that fails is reported in its outcome and the others continue. Files appear whole or not at all, so a
     worker, the scheduler or this process may die at any time: the next call computes what is missing.
 
     Parameters

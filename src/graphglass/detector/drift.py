@@ -13,7 +13,7 @@ from graphglass.errors import ParameterError
 
 # Bets on small p-values (scores that rise) and, mirrored, on large ones (scores that fall); and no bet.
 _POWERS = (0.3, 0.6)
-# How readily wealth moves between bets: slowly pays off for lasting changes, fast for late ones.
+# Jump rates: low rates detect persistent changes, high rates late ones.
 _JUMPS = (1e-4, 1e-3, 1e-2)
 _SMALLEST = 1e-12
 
@@ -33,7 +33,7 @@ class DriftMartingale:
     are exchangeable, these p-values are independent and uniform, whatever the law of the scores, and the wealth is a
     martingale that starts at 1. By Ville's inequality it then ever reaches ``threshold`` with probability at most
     ``1 / threshold``. The bets are power functions of the p-value and of its mirror image, between which wealth jumps
-    at several rates, so that changes late in a long stream are found too.
+    at several rates, so changes late in a long stream are found too.
 
     After an alarm the test starts again with the scores that follow.
 

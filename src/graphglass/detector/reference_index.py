@@ -46,7 +46,7 @@ class ReferenceIndex:
 
     @classmethod
     def build(cls, rows_file: Path, k: int, kind: Kind | None = None) -> ReferenceIndex:
-        """Index the unit rows of a ``.npy`` file; a file beside it is made unless the rows themselves serve.
+        """Index the unit rows of a ``.npy`` file; a file next to it is made unless the rows themselves serve.
 
         Recall is measured for `k` neighbours. The default `kind` is ``ivf`` if faiss is installed, else ``flat`` with a
         warning.

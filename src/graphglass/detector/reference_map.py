@@ -20,7 +20,7 @@ CENTRAL = 0.95  # share of those references within the radius that such a graph 
 class ReferenceMap:
     """Metric scaling of the references' fused distances (stress majorisation from a classical start).
 
-    Queries are placed one by one, so that a position never depends on the other queries. A graph that is equally far
+    Queries are placed one by one, so a position never depends on the other queries. A graph that is equally far
     from all references would come to lie in their middle; whatever scores higher than 95% of the references is
     therefore moved outward, past the central 90% of them, the farther the higher its score.
 

@@ -100,7 +100,7 @@ class ScoredGraphs:
 
     @property
     def notice(self) -> str:
-        """What to know before reading the scores: shifted attributes, graphs that the detector knows already."""
+        """What to know before reading the scores: shifted attributes, queries that are references or anomalies."""
         parts = [*self.shifted]
         if own := int(self.reference.sum()):
             parts.append(f"{own} of {len(self)} graphs equal a reference and have its leave-one-out score.")

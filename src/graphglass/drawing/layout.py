@@ -156,11 +156,11 @@ def _stressed(places: _Places, distance: _Places) -> _Places:
 
 
 def _wide(places: _Places) -> _Places:
-    """Turned so that the long side lies horizontally, from the corner at 0."""
+    """Turned so the long side lies horizontally, from the corner at 0."""
     centred = places - places.mean(axis=0)
     if len(places) > 1:
         centred = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
-        # Directions of a decomposition have no sign of their own: node 0 comes out on the left and on top.
+        # Directions of a decomposition have no sign: node 0 comes out on the left and on top.
         centred *= np.where(centred[0] > 1e-9, -1, 1)
     return np.asarray(centred - centred.min(axis=0))
 

@@ -56,7 +56,7 @@ def paper_fusion(
     calibration : {"leave-one-out", "raw"}
         ``leave-one-out`` centres and scales every channel by the mean and deviation of ``left_out``: "these weights and
         score calibration are estimated from normal references only". ``raw`` weights the distances as they are; text
-        distances are then too small beside graph distances to count. ``graph``, ``text``, ``fusion`` and ``vmf`` are
+        distances are then too small next to graph distances to count. ``graph``, ``text``, ``fusion`` and ``vmf`` are
         always raw.
     domain : str
         The domain of the references, for ``domain``.

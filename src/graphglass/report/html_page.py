@@ -18,7 +18,7 @@ def html_page(title: str, body: str, *, style: str = "", script: str = "", links
     body : str
         HTML; what it quotes must be escaped already.
     style, script : str
-        Written into the page, so that it needs no other file.
+        Written into the page, so it needs no other file.
     links : str
         HTML of the head that loads files, where the page has a server.
     kind : str
