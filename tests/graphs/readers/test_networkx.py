@@ -151,6 +151,10 @@ def test_types_become_labels_and_keep_their_columns() -> None:
     bank.add_edge("ann", "bob", type="knows")
     people = nx.DiGraph()
     people.add_node("eve", type="person", age=20)
+    friends = nx.DiGraph()
+    friends.add_nodes_from(["joe", "kim"], type="person", age=50)
+    friends.add_edge("joe", "kim", type="knows")
+    assert len(read_graphs([bank, people, friends])) == 3
     graphs = read_graphs([bank, people])
     assert [graphs.label_names[code] for code in graphs.node_labels.tolist()] == [
         "person",

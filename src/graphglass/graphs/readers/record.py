@@ -29,8 +29,8 @@ class Record:
 
     ``sources`` and ``targets`` are node rows of this graph. NaN marks an attribute the source does not give. There are
     no ``node_names`` where nodes are called 0, 1, 2, ... An edge without direction is listed once or, where not
-    ``listed_once``, expected in both directions. ``columns`` are the caller's own values. In a typed record an attribute
-    belongs to a type: a graph without that type need not have it.
+    ``listed_once``, expected in both directions. ``columns`` are the caller's own values. In a typed record an
+    attribute belongs to a type: a graph without that type need not have it.
     """
 
     position: int
@@ -109,10 +109,8 @@ class RecordSet:
         if renamed := self._admission.renamed:
             self.options.log.note(renamed)
         every = self.options.fill is not None
-        node_typed, edge_typed = (
-            bool(self.records) and all(getattr(record, name) for record in self.records)
-            for name in ("node_typed", "edge_typed")
-        )
+        node_typed = all(record.node_typed for record in self.records)
+        edge_typed = all(record.edge_typed for record in self.records if len(record.sources))
         schema = _schema([record.attribute_names for record in self.records], every or node_typed)
         edge_schema = _schema(
             [record.edge_attribute_names for record in self.records if len(record.sources)], every or edge_typed
