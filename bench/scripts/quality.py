@@ -59,7 +59,8 @@ def tasks(datasets: Datasets, names: list[str], seeds: range) -> None:
         graphs, parts = _task(datasets, cell)
         detector = GraphGlass().fit(blind(graphs, parts.references))
         scorer, queries = detector.scorer_, blind(graphs, parts.test)
-        found = scorer.fusion.calibrated(scorer._distances(detector._queries(queries)))
+        measured = detector._queries(queries)
+        found = scorer.fusion.calibrated(scorer._distances(measured, scorer.search(measured)))
         weights = scorer.fusion.weights
 
         def area(scores: NDArray[np.float64]) -> float:

@@ -27,12 +27,13 @@ from threadpoolctl import threadpool_limits
 
 from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.channels.calibration import conformal_p_values
+from graphglass.channels.default_channels import default_channels
 from graphglass.channels.fusion import SHARPNESS, fit_fusion
 from graphglass.channels.nearest_references import smallest_mean
-from graphglass.channels.profiled_graphs import measure_graphs
+from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.cluster import connect, score_parts
-from graphglass.cluster.parts import score_columns
-from graphglass.detector.scorer import TOGETHER, build_channels
+from graphglass.cluster.parts import _detector
+from graphglass.detector.scorer import TOGETHER, ReferenceScorer
 from graphglass.files.atomic import write_whole
 from graphglass.files.load import artifact_digest
 from graphglass.graphs.concatenation import concatenate
@@ -145,7 +146,7 @@ def busy():
 def warm_up(client, place):
     """Every worker loads the model and its compiled code."""
     model, part = str(place.model), place.parts(0, 1, 100)[0]
-    client.run(lambda: score_columns(read_graphs(part, cache=False), model, artifact_digest(model)))
+    client.run(lambda: _detector(model, artifact_digest(model)).score_table(read_graphs(part, cache=False)))
 
 
 def measure_graphs_scored(place, records, most):
@@ -221,7 +222,7 @@ def measure_exact(place, records):
             continue
         references = measure_graphs(concatenate([part(place.base, 2_000 + i, 1_000) for i in range(count // 1_000)]))
         costs = {"patterns": [0.0] * 3, "tables": [0.0] * 3}
-        for channel in build_channels(None, ()):
+        for channel in default_channels():
             calibration, _ = timed(lambda: channel.fit(references))  # noqa: B023
             if not channel.has_data:
                 continue
@@ -278,7 +279,7 @@ def build_large(normals, queries, anomalous, path):
         "build_seconds": profiling + building, "saving_seconds": saving,
         "building_memory_mb": watch.held, "building_resident_mb": watch.largest,
         "model_bytes": sum(file.stat().st_size for file in path.iterdir()),
-        "index": detector.scorer_.large.index.facts(), "candidates": detector.scorer_.large.candidates,
+        "index": detector.scorer_.index.facts(), "candidates": detector.scorer_.candidate_count,
         "queries": len(queries), "ms_per_query": 1000 * asking / len(queries),
         "auroc": 100 * roc_auc_score(anomalous, scores),
     }  # fmt: skip
@@ -297,6 +298,12 @@ def in_service(path, queries):
     }  # fmt: skip
 
 
+def compared_with_all(scorer, fusion):
+    """A scorer of the same channels that compares a query with every reference."""
+    whole = ProfiledGraphs(scorer.graphs, None)  # only counted: the channels hold the rows
+    return ReferenceScorer(whole, scorer.channels, fusion, scorer.reference_scores, scorer.schema)
+
+
 def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
     """The same channels with every reference as a candidate: AUROC, query time and recall of the nearest references.
 
@@ -305,7 +312,7 @@ def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
     scorer, references = detector.scorer_, detector.references_
     profiled = detector._queries(queries)
     some = np.linspace(0, len(references) - 1, min(calibrated, len(references))).astype(np.int64)
-    places, left_out = scorer.large.calibrated[some], {}
+    places, left_out = scorer.calibrated[some], {}
     for channel in scorer.channels:
         values, rows = np.empty(len(some)), channel.encode(references[some])
         for first in range(0, len(some), 50):
@@ -314,14 +321,14 @@ def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
             values[first : first + 50] = smallest_mean(block, channel.k)
         left_out[channel.name] = values
         print(f"{channel.name}: calibrated exactly", flush=True)
-    exact = replace(scorer, large=None, fusion=fit_fusion(left_out, scorer.fusion.weights, SHARPNESS))
+    exact = compared_with_all(scorer, fit_fusion(left_out, scorer.fusion.weights, SHARPNESS))
     asking, scores = timed(lambda: exact.scores(profiled))
     # The indexed search with as few calibrated references, so that the search alone makes the difference.
     few = {channel.name: channel.left_out[some] for channel in scorer.channels}
     alike = replace(scorer, fusion=fit_fusion(few, scorer.fusion.weights, SHARPNESS)).scores(profiled)
     asked = profiled[np.linspace(0, len(queries) - 1, compared).astype(np.int64)]
-    near, same = scorer.large.near(asked), replace(scorer, large=None)
-    everything = np.arange(len(scorer.large.graphs))
+    near, same = scorer.search(asked), compared_with_all(scorer, scorer.fusion)
+    everything = np.arange(len(scorer.graphs))
     shares = []
     for i in range(len(asked)):
         distances = same.fused_distances(asked[[i]], everything)[0]
