@@ -19,10 +19,13 @@ from typer.main import get_command
 ROOT = Path(__file__).parents[1]
 # Page of the site -> file of the repository.
 COPIES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "vulnerabilities.md": "SECURITY.md"}
+COPIES |= {path.name: f"bench/docs/{path.name}" for path in sorted((ROOT / "bench/docs").glob("*.md"))}
 PAGES_OF = {source: page for page, source in COPIES.items()}
 LINK = re.compile(r"\]\((?P<target>(?!\w+:)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 READING = "Reading graphs"  # the panel that most commands share
-PUBLIC = ("baselines", "bench", "cluster", "embedding", "privacy")
+PUBLIC = (
+    "graphglass", "graphglass.cluster", "graphglass.glass", "graphglass.privacy", "glassbench", "glassbench.baselines",
+)  # fmt: skip
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -52,7 +55,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def api_page() -> str:
     """Every name that a public package exports, documented from its docstring."""
     parts = ["# Python API", "Everything below is public. Other modules may change without notice.", ""]
-    for package in ("graphglass", *(f"graphglass.{name}" for name in PUBLIC)):
+    for package in PUBLIC:
         module = import_module(package)
         parts += [f"## {package}", module.__doc__ or "", ""]
         parts += [f"::: {package}.{name}\n" for name in sorted(module.__all__, key=str.lower)]

@@ -24,6 +24,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from glassbench.datasets import EVERY, SUITE, TWELVE, Datasets
+from glassbench.fingerprint import fingerprint
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind
 from glassbench.suite import DIRECTIONS, class_split, task_classes
@@ -234,10 +235,11 @@ def _first_class(datasets: Datasets, cell: Row) -> int:
 def _run(name: str, cells: Iterator[Row], measure: Callable[[Row], Row]) -> None:
     path = OUT / f"{name}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    done = [row["cell"] for row in _rows(name)]
+    code = fingerprint("graphglass")
+    done = [row["cell"] for row in _rows(name) if row.get("fingerprint") in (None, code)]
     for cell in cells:
         if cell not in done:
-            row = {"cell": cell, **measure(cell)}
+            row = {"cell": cell, "fingerprint": code, **measure(cell)}
             with path.open("a") as handle:
                 handle.write(json.dumps(row, sort_keys=True) + "\n")
             print(*cell.values(), flush=True)
@@ -257,7 +259,8 @@ def page() -> str:
     parts = {
         "reached": reached(rows), "rules": rules(rows), "channels": channels(rows), "datasets": per_dataset(rows),
         "p-values": calibration(rows), "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
-        "planted": planted_table(), "rivals": rivals(),
+        "planted": planted_table(), "rivals": rivals(), "shift": recorded("shift"),
+        "contaminated": recorded("contaminated"),
     }  # fmt: skip
     return filled(PAGE, {name: "\n".join(lines) or "Not measured yet." for name, lines in parts.items()})
 
@@ -375,8 +378,14 @@ def calibration(rows: list[Row]) -> list[str]:
 
 
 def rivals() -> list[str]:
-    """The averages of `glassbench suite`, without its title."""
-    return tables("bench/results/suite")[0].render("md").splitlines()[2:]
+    """The averages of `glassbench suite`."""
+    return recorded("suite")
+
+
+def recorded(folder: str) -> list[str]:
+    """The first table of a results folder, without its title."""
+    path = Path("bench/results") / folder
+    return tables(str(path))[0].render("md").splitlines()[2:] if path.exists() else []
 
 
 def few_table() -> list[str]:

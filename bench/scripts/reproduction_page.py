@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from glassbench.datasets import TWELVE
-from glassbench.methods import METHODS
+from glassbench.decomposition import decomposition_table
+from glassbench.methods import GLASS, METHODS
 from glassbench.paper_figures import FEW_SHOT, MAIN_RESULTS, TRANSFER
 from glassbench.records import Record, Results
-from glassbench.table_entries import SHORT
+from glassbench.table_entries import SHORT, published_name
 from glassbench.table_model import filled, markdown
 from glassbench.tables import tables
 from graphglass.graphs import GraphSet
@@ -42,6 +43,7 @@ FOLDERS = {
     "lora": "lora/minority",
 }
 METHOD = "glass"
+AUTHORS = RESULTS / "authors"
 # tab:regimes: its name, the sources and targets that the paper takes it from, and what must hold of the AUROC of
 # zero-shot transfer minus that of the single domain.
 REGIMES = (
@@ -135,6 +137,9 @@ def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -
 def page() -> str:
     """The page as the records have it."""
     parts = {name: part(RESULTS / folder) for name, folder in FOLDERS.items()}
+    authors = Results.open(AUTHORS).records("glass") if AUTHORS.exists() else []
+    graphglass = Results.open(RESULTS / "single/minority").records("graphglass")
+    parts["decomposition"] = "\n".join(decomposition_table(authors, graphglass).render().splitlines()[2:])
     return filled(PAGE, parts | {"regimes": regimes(), "stats": stats()})
 
 
@@ -160,7 +165,7 @@ def shown(folder: Path, records: list[Record]) -> str:
     if records[0]["benchmark"] != "single":
         return "\n".join(table.render("md") for table in tables(str(folder)))
     (table,) = tables(str(folder))
-    rows = [row for row in table.rows if row.name.startswith(METHOD)]
+    rows = [row for row in table.rows if row.name in (*GLASS, published_name(METHOD))]
     if folder.name == "good-d":  # elsewhere the default is in README.md
         rows = [row for row in table.rows if row.name == "graphglass"] + rows
     columns = [

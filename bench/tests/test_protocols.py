@@ -150,7 +150,8 @@ def test_blind_removes_all_but_the_graphs() -> None:
     np.testing.assert_array_equal(seen.sizes, graphs.sizes[[5, 3]])
     read = {"node_offsets", "neighbour_offsets", "neighbours", "ids", "labels", "node_labels", "attributes",
             "attribute_names", "edge_labels", "edge_attributes", "edge_attribute_names", "outgoing", "node_names",
-            "label_names", "code_names", "columns", "removed", "atom_environments", "atom_contributions"}  # fmt: skip
+            "label_names", "code_names", "columns", "removed", "atom_environments", "atom_contributions",
+            "rejected", "reading"}  # fmt: skip
     # A new field of GraphSet must be looked at here: could it carry a class?
     assert {field.name for field in fields(seen)} == read
 

@@ -22,7 +22,10 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 app.add_typer(data_command.app, name="data")
 app.add_typer(cache_command.app, name="cache")
 
-METHODS = Annotated[str, typer.Option("--methods", help="Method names, separated by commas.")]
+METHODS = Annotated[
+    str,
+    typer.Option("--methods", help="Names with commas; package.module:Class imports and runs a detector of your own."),
+]
 CACHE = Annotated[Path | None, typer.Option("--cache", help="Folder of trained encoders; default: the cache.")]
 RESULTS = Annotated[Path, typer.Argument(help="A results folder, or a folder above several.")]
 METRIC = Annotated[str, typer.Option("--metric", help="auroc, auprc, fpr95, seconds or memory.")]
@@ -34,7 +37,8 @@ class Run:
 
     output: Annotated[Path, typer.Option("-o", "--output", help="Results folder; finished cells are kept.")]
     datasets: Annotated[
-        str | None, typer.Option("--datasets", help="Dataset names, separated by commas; default: all of the table.")
+        str | None,
+        typer.Option("--datasets", help="Names, or files and folders of labelled graphs, with commas; default: all."),
     ] = None
     seeds: Annotated[
         str, typer.Option("--seeds", help="A number of seeds, a range (42-45) or a list (1,3,9); good-d: folds.")
@@ -66,14 +70,17 @@ class Run:
         """Run the jobs without a record over the datasets asked for, or else ``names``; print how many ran."""
         from contextlib import nullcontext
 
-        from glassbench.datasets import Datasets, dataset_names
+        from glassbench.datasets import Datasets, dataset_names, own_files
         from glassbench.jobs import Plan
         from glassbench.records import Purpose, Results
         from glassbench.runner import run_jobs
         from graphglass.cluster.connection import connect
 
-        data = Datasets(self.data_root, in_memory)
-        chosen = dataset_names(listed(self.datasets) if self.datasets else names, suite=suite)
+        asked = listed(self.datasets) if self.datasets else None
+        files = own_files(asked or ())
+        data = Datasets(self.data_root, in_memory, files)
+        known = names if asked is None else [name for name in asked if Path(name) not in files.values()]
+        chosen = (*(dataset_names(known, suite=suite) if asked is None or known else ()), *files)
         # The suite has splits of its own, of which the seeds alone are chosen here.
         splits = "minority" if suite else protocol
         plan = Plan(data, chosen, methods, splits, seed_numbers(self.seeds), flip, encoders)
@@ -338,6 +345,25 @@ def anomaly_share(
 
 
 @app.command()
+@takes("run", Run)
+def shift(methods: METHODS = "graphglass,size-knn,structure-knn,wl-cosine-knn,bag-knn", *, run: Run) -> None:
+    """References of one dataset against graphs of another, structure only and with elements kept."""
+    from glassbench.shift import PAIRS, shift_jobs
+
+    names = dict.fromkeys(one for one, _ in PAIRS)
+    run.run("shift", shift_jobs, names, protocol="another-dataset", suite=True, in_memory=2, methods=_methods(methods))
+
+
+@app.command()
+@takes("run", Run, seeds="2")
+def contaminated(methods: METHODS = "graphglass", *, run: Run) -> None:
+    """Put 0 to 20% anomalies among the references: AUROC, and whether p-values stay valid."""
+    from glassbench.contaminated import contaminated_jobs
+
+    run.run("contaminated", contaminated_jobs, protocol="every-class", suite=True, methods=_methods(methods))
+
+
+@app.command()
 def table(
     results: RESULTS,
     protocol: Annotated[str | None, typer.Option("--protocol", help="Only this protocol.")] = None,
@@ -346,6 +372,9 @@ def table(
     summary: Annotated[
         bool, typer.Option("--summary", help="Averages of all single-domain results, or of a private folder.")
     ] = False,
+    short: Annotated[
+        bool, typer.Option("--headline", help="One sentence and at most twelve rows of the single-domain results.")
+    ] = False,
     into: Annotated[
         Path | None,
         typer.Option("--into", help="Write it into this page, between the result marks."),
@@ -353,16 +382,18 @@ def table(
 ) -> None:
     """Render the records as tables, the paper's figures beside ours; name records that are out of date."""
     from glassbench.fingerprint import stale_note
-    from glassbench.group_tables import short_tables
+    from glassbench.group_tables import headline, short_tables
     from glassbench.records import result_folders
     from glassbench.table_model import insert
     from glassbench.tables import tables
 
-    if summary:
+    if short:
+        found = []
+    elif summary:
         found = short_tables(results, protocol or "minority", metric)
     else:
         found = tables(str(results), protocol=protocol, metric=metric)
-    rendered = "\n".join(table.render(format) for table in found)
+    rendered = headline(results) if short else "\n".join(table.render(format) for table in found)
     if into is not None:
         insert(rendered, into)
     else:

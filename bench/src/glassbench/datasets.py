@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,20 @@ def dataset_names(chosen: Iterable[str] | None, *, suite: bool = False) -> tuple
     return tuple(dict.fromkeys(names))
 
 
+def own_files(chosen: Iterable[str]) -> dict[str, Path]:
+    """The files and folders among the names of `--datasets`, by the name they have in records: their stem."""
+    files: dict[str, Path] = {}
+    for text in chosen:
+        path = Path(text)
+        if path.name != text or (text.upper() not in map(str.upper, EVERY) and path.exists()):
+            name = path.name.split(".")[0]
+            if not path.exists():
+                raise BenchError(f"There is no dataset {text}. Name a file or folder, or a dataset of the benchmark.")
+            if name.upper() in map(str.upper, EVERY) or files.setdefault(name, path) != path:
+                raise BenchError(f"Another dataset is called {name}, as {text} would be in records. Rename the file.")
+    return files
+
+
 def load_suite(name: str, root: str | Path | None = None) -> GraphSet:
     """A dataset of the development suite, from the folder ``suite`` of the data root."""
     folder = data_root(root)
@@ -70,26 +84,35 @@ def data_hash(graphs: GraphSet) -> str:
 
 
 class Datasets:
-    """Datasets of a data root (default: ``GRAPHGLASS_DATA``), read once; the last `keep` in use stay in memory."""
+    """Datasets of a data root (default: ``GRAPHGLASS_DATA``), read once; the last `keep` in use stay in memory.
 
-    def __init__(self, root: str | Path | None = None, keep: int = 1) -> None:
-        self._root, self._keep = root, keep
+    `files` are datasets of the user's by name: files or folders that :func:`graphglass.read_graphs` reads with labels.
+    """
+
+    def __init__(self, root: str | Path | None = None, keep: int = 1, files: Mapping[str, Path] | None = None) -> None:
+        self._root, self._keep, self._files = root, keep, dict(files or {})
         self._held: OrderedDict[str, GraphSet] = OrderedDict()
         self._hashes: dict[str, str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process reads the files itself."""
         root = None if self._root is None else Path(self._root).absolute()
-        return {"_root": root, "_keep": self._keep, "_held": OrderedDict(), "_hashes": {}}
+        files = {name: path.absolute() for name, path in self._files.items()}
+        return {"_root": root, "_keep": self._keep, "_files": files, "_held": OrderedDict(), "_hashes": {}}
 
     def get(self, name: str) -> GraphSet:
         """The graphs with their raw class labels."""
         if name not in self._held:
             while len(self._held) >= self._keep:
                 self._held.popitem(last=False)
-            graphs = load_suite(name, self._root) if name in SUITE else load_dataset(name, self._root)
+            if name in self._files:
+                graphs = read_report(self._files[name]).graphs
+            else:
+                graphs = load_suite(name, self._root) if name in SUITE else load_dataset(name, self._root)
             if graphs.labels is None:
-                raise BenchError(f"Dataset {name} has no class labels, so it cannot be evaluated.")
+                raise BenchError(
+                    f"Dataset {name} has no class labels, so it cannot be evaluated. Call the column label."
+                )
             self._held[name] = graphs
         self._held.move_to_end(name)
         return self._held[name]

@@ -28,7 +28,7 @@ def draw(root: str | Path, output: str | Path | None = None, metric: str = "auro
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    painters = {"single": _dots, "few-shot": _shots, "known": _known, "anomaly-share": _shares}
+    painters = {"single": _dots, "few-shot": _shots, "known": _known, "anomaly-share": _shares, "authors": _steps}
     written = []
     for results in result_folders(root):
         benchmark, target = results.purpose.benchmark, results.folder if output is None else Path(output)
@@ -136,6 +136,20 @@ def _shares(pyplot: Any, table: Table) -> Any:
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     axes.set_xticks(range(len(shares)), shares)
     axes.set_xlabel("anomalies in the test set; dashed: a graph's score depends on the test batch")
+    _finish(axes, table.title, **_BESIDE)
+    return figure
+
+
+def _steps(pyplot: Any, table: Table) -> Any:
+    """A line per dataset and a thick one for their mean, from the printed figures to those without test labels."""
+    figure, axes = pyplot.subplots(figsize=(9, 4.8))
+    for i, row in enumerate(table.rows):
+        if all(isinstance(entry, Value) for entry in row.entries):
+            mean = row.name.startswith("mean")
+            style: dict[str, Any] = {"color": "#000000" if mean else _colour(i), "linewidth": 3 if mean else 1}
+            _curve(axes, range(len(row.entries)), row.entries, spread=False, marker="o", label=row.name, **style)
+    axes.set_xticks(range(len(table.head) - 1), table.head[1:], rotation=20, ha="right", fontsize=8)
+    axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     _finish(axes, table.title, **_BESIDE)
     return figure
 

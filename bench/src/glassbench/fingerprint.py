@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -19,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from glassbench.isolation import stream
-from glassbench.methods import GLASS, SUPERVISED, factory
+from glassbench.methods import GLASS, SUPERVISED, factory, is_own
 from glassbench.records import Record
+from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet, canonical_graph_set
 
 REFERENCES, QUERIES = 40, 12
@@ -30,11 +32,29 @@ _EPOCHS = 2  # few, so that differences in rounding stay small
 _PROBED_EPOCHS = {"glass": 22, "glass-untrained": 0}
 _TOLERANCE = 0.05  # of the deviation of the scores; processors were seen to differ by up to 0.006
 _KNOWN = 3  # of the queries, for methods that need known anomalies
+log = logging.getLogger(__name__)
 
 
 @cache
-def fingerprint(method: str) -> str:
-    """Sixteen hexadecimal digits; of a trained method those of its texts, a bar, and scores separated by commas."""
+def fingerprint(method: str) -> str | None:
+    """Sixteen hexadecimal digits; of a trained method those of its texts, a bar, and scores separated by commas.
+
+    None for a method of the user's that cannot score these graphs, or not twice in the same way.
+    """
+    if not is_own(method):
+        return _probed(method)
+    try:
+        first, second = _probed(method), _probed(method)
+    except BenchError as error:
+        log.warning("%s has no fingerprint: %s", method, error)
+        return None
+    if agree(first, second):
+        return first
+    log.warning("%s has no fingerprint: two runs with one seed scored differently.", method)
+    return None
+
+
+def _probed(method: str) -> str:
     # In a child process where possible: later cells fork, and compiled code that ran in threads must not be forked.
     ((digest, _),) = stream(lambda: iter([_probe(method)]))
     return str(digest)
@@ -113,10 +133,14 @@ def stale_note(records: Iterable[Record]) -> str:
         groups.setdefault(record["method"], []).append(record.get("fingerprint"))
     changed, unmarked = [], []
     for method, found in groups.items():
-        now = fingerprint(method)
-        if stale := sum(mark is not None and not agree(mark, now) for mark in found):
+        try:
+            now = fingerprint(method)
+        except BenchError:  # a method that is not known here
+            now = None
+        marked = [mark for mark in found if mark is not None and now is not None]
+        if stale := sum(now is not None and not agree(mark, now) for mark in marked):
             changed.append(f"{method} ({stale} of {len(found)})")
-        if blank := found.count(None):
+        if blank := len(found) - len(marked):
             unmarked.append(f"{method} ({blank} of {len(found)})")
     notes = [f"The present code would not reproduce records of: {', '.join(changed)}."] if changed else []
     if unmarked:

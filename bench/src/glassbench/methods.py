@@ -1,8 +1,15 @@
-"""Every method the benchmark can run, by name, loaded when it is asked for."""
+"""Every method the benchmark can run, by name, loaded when it is asked for.
+
+A name ``package.module:Class`` stands for a class of your own with ``fit`` and ``decision_function``. By design the
+benchmark imports and runs that code, from the working directory or from what is installed.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
+import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict
 from difflib import get_close_matches
@@ -90,9 +97,34 @@ TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on th
 def factory(name: str) -> Factory:
     """The factory of a method; an unknown name is refused."""
     known = METHODS | SUPERVISED
+    if is_own(name):
+        return _own_factory(name)
     if name not in known:
         raise unknown("method", name, known)
     return known[name]
+
+
+def is_own(name: str) -> bool:
+    """Whether a method is code of the user's."""
+    return ":" in name
+
+
+def _own_factory(name: str) -> Factory:
+    """A class named ``package.module:Class``; it gets the seed if it takes a ``random_state``."""
+    module, _, title = name.partition(":")
+    if os.getcwd() not in sys.path:  # as `python -m` does; a console script leaves it out
+        sys.path.insert(0, os.getcwd())
+    try:
+        made = getattr(import_module(module), title)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BenchError(
+            f"Method {name!r} must be package.module:Class, importable from here; found {error}. "
+            "Run the command where the module is, or install it."
+        ) from error
+    missing = [needed for needed in ("fit", "decision_function") if not callable(getattr(made, needed, None))]
+    if missing:
+        raise BenchError(f"Method {name!r} needs fit and decision_function, found no {' and no '.join(missing)}.")
+    return lazy(name, seeded="random_state" in inspect.signature(made).parameters)
 
 
 def unknown(kind: str, name: str, known: Collection[str]) -> BenchError:

@@ -121,4 +121,6 @@ def _fold(raw: NDArray[Any], fold: int) -> tuple[NDArray[np.int64], NDArray[np.i
 def blind(graphs: GraphSet, rows: NDArray[np.int64]) -> GraphSet:
     """The chosen graphs as a method may see them: no class labels, names, columns of the file or reading history."""
     ids, removed = tuple(map(str, range(len(rows)))), np.zeros((len(rows), 3), np.int64)
-    return replace(graphs[rows], labels=None, ids=ids, node_names=None, columns={}, removed=removed)
+    return replace(
+        graphs[rows], labels=None, ids=ids, node_names=None, columns={}, removed=removed, rejected=(), reading=None
+    )

@@ -21,7 +21,6 @@ from glassbench.fingerprint import agree, fingerprint
 from glassbench.isolation import stream
 from glassbench.jobs import Job, Outcome
 from glassbench.methods import configuration, factory
-from glassbench.metrics import METRIC_NAMES
 from glassbench.records import Cell, Record, Results, cell_key
 from graphglass.errors import BenchError, GlassError
 from graphglass.files.progress import progress_bar
@@ -246,8 +245,7 @@ def _record(results: Results, method: str, outcome: Outcome) -> Record:
 
 
 def _rounded(metrics: dict[str, float]) -> dict[str, float]:
-    # `auroc_sd` is the deviation over noise draws, where a metric is a mean over them.
-    return {name: round(metrics[name], 4) for name in (*METRIC_NAMES, "auroc_sd") if name in metrics}
+    return {name: round(float(value), 4) for name, value in metrics.items()}
 
 
 def versions() -> dict[str, str]:

@@ -8,12 +8,15 @@ from dataclasses import replace
 
 from glassbench import paper_figures as paper
 from glassbench.authors_choices import choice_table
+from glassbench.contaminated import contaminated_tables
+from glassbench.decomposition import decomposition_tables
 from glassbench.group_tables import known_tables, share_tables, suite_tables
 from glassbench.methods import in_table_order
 from glassbench.metrics import average_ranks
 from glassbench.pretraining import pretrained_table
 from glassbench.private_tables import private_tables
 from glassbench.records import Record, Results, result_folders
+from glassbench.shift import shift_tables
 from glassbench.table_entries import (
     LOWER_IS_BETTER,
     METRIC_TITLES,
@@ -162,4 +165,5 @@ LAYOUTS: dict[str, Callable[[Results, str], list[Table]]] = {
     "text": _alone(text_table), "lora": _alone(lora_table), "transfer": transfer_tables, "few-shot": few_shot_tables,
     "choices": _alone(choice_table), "pretrained": _alone(pretrained_table),
     "private": private_tables, "suite": suite_tables, "known": known_tables, "anomaly-share": share_tables,
+    "shift": shift_tables, "authors": decomposition_tables, "contaminated": contaminated_tables,
 }  # fmt: skip

@@ -1,4 +1,11 @@
-"""CVTGAD: two views of a graph, compared by attention, and how well they agree."""
+"""CVTGAD: two views of a graph, compared by attention, and how well they agree.
+
+Paper: Li et al., "CVTGAD: Simplified Transformer with Cross-View Attention", ECML PKDD 2023.
+Usage: ``CVTGAD(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods cvtgad``.
+Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. ``CVTGADBatch`` has
+the published score, which compares test graphs with each other. What differs from the authors' code is in
+docs/baselines.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""GLADC: graphs that an autoencoder brings back close to where they were, in latent space."""
+"""GLADC: graphs that an autoencoder brings back close to where they were, in latent space.
+
+Paper: Luo et al., "Deep Graph Level Anomaly Detection with Contrastive Learning", Scientific Reports 2022.
+Usage: ``GLADC(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods gladc``.
+Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. What differs from
+the authors' code is in docs/baselines.md.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,11 @@
 
 A graph is scored alone, by its kernel row against the references: the one-class SVM reads the row as kernel values, the
 isolation forest as features.
+
+Papers: Neumann et al., "Propagation Kernels", Machine Learning 2016; Shervashidze et al., "Weisfeiler-Lehman Graph
+Kernels", JMLR 2011.
+Usage: ``WLSVM().fit(normals).decision_function(graphs)``, or ``glassbench single --methods wl-svm``.
+Promise: equal to GraKeL's kernels (tested); published rows often fit the kernel on the test graphs, these never do.
 """
 
 from __future__ import annotations

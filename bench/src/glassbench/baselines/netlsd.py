@@ -1,4 +1,9 @@
-"""netlsd-knn: heat traces of the normalised Laplacian (Tsitsulin et al., KDD 2018)."""
+"""netlsd-knn: heat traces of the normalised Laplacian.
+
+Paper: Tsitsulin et al., "NetLSD: Hearing the Shape of a Graph", KDD 2018.
+Usage: ``NetLSDKNN().fit(normals).decision_function(graphs)``, or ``glassbench suite --methods netlsd-knn``.
+Promise: training-free; a graph is scored alone.
+"""
 
 from __future__ import annotations
 

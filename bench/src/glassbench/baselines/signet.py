@@ -1,4 +1,11 @@
-"""SIGNET: the mutual information of a graph and its dual hypergraph, seen through a bottleneck subgraph."""
+"""SIGNET: the mutual information of a graph and its dual hypergraph, seen through a bottleneck subgraph.
+
+Paper: Liu et al., "Towards Self-Interpretable Graph-Level Anomaly Detection", NeurIPS 2023.
+Usage: ``SIGNET(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods signet``.
+Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. ``SIGNETBatch`` has
+the published score, which compares test graphs with each other. What differs from the authors' code is in
+docs/baselines.md.
+"""
 
 from __future__ import annotations
 

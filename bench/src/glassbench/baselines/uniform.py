@@ -1,4 +1,11 @@
-"""UniFORM: one energy for nodes, edges and graphs, taught by phantoms drawn with Langevin dynamics."""
+"""UniFORM: one energy for nodes, edges and graphs, taught by phantoms drawn with Langevin dynamics.
+
+Paper: Song et al., "UniFORM: Towards Unified Framework for Anomaly Detection on Graphs", AAAI 2025; no code was
+released.
+Usage: ``UniFORM(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods uniform``.
+Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. What differs from
+the authors' code is in docs/baselines.md.
+"""
 
 from __future__ import annotations
 
