@@ -25,7 +25,7 @@ help:
 $(BASE): pyproject.toml constraints.txt
 	@echo "Installing GraphGlass into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[chem]'
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[glass]'
 	@touch $@
 
 $(TOOLS): $(BASE) bench/pyproject.toml

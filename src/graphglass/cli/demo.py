@@ -33,6 +33,8 @@ def demo(
 
     from graphglass.cli.rows import show_ranking
     from graphglass.detector.graphglass import GraphGlass
+    from graphglass.drawing.charts import rankings
+    from graphglass.files.output_file import write_file
     from graphglass.graphs.tu_catalogue import load_dataset
     from graphglass.report.page import write_report
 
@@ -44,7 +46,7 @@ def demo(
         raise InputError(f"{output} cannot be made: {error.strerror}. Name another directory with -o.") from error
     molecules = load_dataset("MUTAG")
     assert molecules.labels is not None
-    areas, glass = [], None
+    areas, area = [], None
     for seed in range(seeds):
         references, test = _split(molecules.labels, seed)
         detector = GraphGlass().fit(molecules[references].without_labels())
@@ -62,13 +64,18 @@ def demo(
             if find_spec("torch") is not None:
                 from graphglass.glass.estimator import GLASS
 
-                trained = GLASS(domain="mol").fit(molecules[references].without_labels())
-                glass = float(roc_auc_score(anomalous, trained.decision_function(held_out)))
+                other = GLASS.pretrained("mol").fit(molecules[references].without_labels())
+                glass = other.decision_function(held_out)
+                rows = {"GraphGlass": anomalous[np.argsort(-scores)], "GLASS": anomalous[np.argsort(-glass)]}
+                write_file(output / "rankings.svg", rankings(rows).encode())
+                area = float(roc_auc_score(anomalous, glass))
     spread = f" (standard deviation {np.std(areas, ddof=1):.3f})" if seeds > 1 else ""
     typer.echo(f"AUROC {np.mean(areas):.3f} on average over {counted(seeds, 'split')}{spread}.")
-    if glass is not None:
-        typer.echo(f"First split: GraphGlass {areas[0]:.3f}, GLASS {glass:.3f} (150 epochs).")
-    typer.echo(f"The first split's model, scores.csv and report.html are in {output}/")
+    told = "model, scores.csv and report.html"
+    if area is not None:
+        typer.echo(f"First split: GraphGlass {areas[0]:.3f}, GLASS with the pretrained encoder `mol` {area:.3f}.")
+        told = "model, scores.csv, report.html and rankings.svg"
+    typer.echo(f"The first split's {told} are in {output}/")
 
 
 def _split(labels: NDArray[np.int64], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -85,6 +85,24 @@ def share_bars(shares: Sequence[tuple[str, float]]) -> str:
         f"<output>{share:.0f}%</output></div>"
         for name, share in shares
     )
+
+
+def rankings(rows: Mapping[str, NDArray[np.bool_]]) -> str:
+    """One strip per method: graphs from the most to the least abnormal, anomalies in colour."""
+    height = 34 * len(rows) + 10
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" role="img" font-family="sans-serif" '
+        'font-size="12"><title>Rankings, the most abnormal graph on the left; anomalies in red</title>'
+    ]
+    for row, (name, anomalous) in enumerate(rows.items()):
+        top, step = 34 * row + 8, (_WIDTH - 110) / max(len(anomalous), 1)
+        parts.append(f'<text x="4" y="{top + 16}">{escape(name)}</text>')
+        parts += [
+            f'<rect x="{100 + place * step:.2f}" y="{top}" width="{max(step - 0.6, 0.6):.2f}" height="24" '
+            f'fill="{"#c0392b" if hit else "#cfd4d9"}"/>'
+            for place, hit in enumerate(anomalous)
+        ]
+    return "".join(parts) + "</svg>"
 
 
 def loss_curve(losses: Sequence[float]) -> str:
