@@ -123,7 +123,8 @@ def starting_names(page):
     run_command("glass private budget create clinic.db --dataset wards-2026 --epsilon 4 --delta 1e-5", parse_only=False)
     mutag = load_dataset("MUTAG").without_labels()
     model = GLASS(encoder="numeric", epochs=1).fit(mutag[:40])
-    return {"model": model, "references": mutag[40:120], "queries": mutag[120:130]}
+    write_json_lines(mutag[40:120], "normals.jsonl")
+    return {"model": model, "queries": mutag[120:130]}
 
 
 def test_json_blocks_are_graphs(tmp_path):

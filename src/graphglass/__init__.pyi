@@ -17,8 +17,8 @@ from .graphs.readers.networkx import to_networkx as to_networkx
 from .graphs.readers.parquet import write_parquet as write_parquet
 from .graphs.tu_catalogue import load_dataset as load_dataset
 from .privacy.private_summary import PrivateSummary as PrivateSummary
+from .privacy.private_summary import merge as merge
 from .privacy.release.ledger import Ledger as Ledger
-from .privacy.release.merge import merge as merge
 from .privacy.release.publish import release as release
 from .structure.profile import StructureProfile as StructureProfile
 from .structure.profile import profile as profile

@@ -1,5 +1,6 @@
 """glass private, from budget to merged summary, with a stand-in model."""
 
+import json
 import re
 import sys
 import types
@@ -10,10 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from graphglass.cli import private
-from graphglass.cli.reading_options import Reading
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, PrivacyError
-from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.readers.rejects import ReadResult
 from graphglass.privacy.private_summary import PrivateSummary
 
 
@@ -24,7 +22,11 @@ class StandIn:
 
     def channel_embeddings(self, graphs):
         rows = np.sin(np.outer(graphs.sizes, np.linspace(0.1, 2.0, 64)))
-        return {"text:64": rows / np.linalg.norm(rows, axis=1, keepdims=True)}
+        return dict.fromkeys(("graph:64", "text:64"), rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+    @property
+    def embedder_(self):
+        return types.SimpleNamespace(slices=(64,))
 
     def encoder_fingerprint(self):
         return "stand-in"
@@ -33,20 +35,24 @@ class StandIn:
         return frozenset()
 
 
-REAL_READ = Reading.read
+def paths(counts):
+    """A JSON record per number of nodes."""
+    return [{"nodes": n, "edges": [[i, i + 1] for i in range(n - 1)]} for n in counts]
+
+
+def write(path, records):
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
 
 
 @pytest.fixture
-def glass(monkeypatch):
+def glass(monkeypatch, tmp_path):
+    """The command in a folder with ten private and three public graphs, and a stand-in for the model."""
     module = types.ModuleType("graphglass.glass.estimator")
     module.GLASS = StandIn
     monkeypatch.setitem(sys.modules, "graphglass.glass.estimator", module)
-    counts = np.arange(3, 13)
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    sources = np.concatenate([start + np.arange(count - 1) for start, count in zip(starts, counts, strict=True)])
-    graphs = canonical_graph_set(counts, sources, sources + 1)
-    monkeypatch.setattr(Reading, "read", lambda self, path, **_: graphs)
-    monkeypatch.setattr(Reading, "report", lambda self, path, **_: ReadResult(graphs))
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "r.jsonl", paths(range(3, 13)))
+    write(tmp_path / "public.jsonl", paths([30, 31, 32]))
 
     def run(*arguments, code=0):
         result = CliRunner().invoke(private.app, [str(argument) for argument in arguments])
@@ -62,7 +68,7 @@ def budget(glass, ledger):
 
 
 def release(ledger, epsilon=1):
-    return "release", "r", "--model", "m", "--ledger", ledger, "--dataset", "d", "--epsilon", epsilon
+    return "release", "r.jsonl", "--model", "m", "--ledger", ledger, "--dataset", "d", "--epsilon", epsilon
 
 
 def show(glass, ledger):
@@ -74,7 +80,18 @@ def test_from_budget_to_merged_summary(glass, tmp_path):
         ledger = tmp_path / f"{site}.db"
         assert "mu^2 0.855497" in glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 4).output
         out = glass(
-            "release", "r", "--model", "m", "--ledger", ledger, "--dataset", "d", "--epsilon", 2, "-o", tmp_path / site
+            "release",
+            "r.jsonl",
+            "--model",
+            "m",
+            "--ledger",
+            ledger,
+            "--dataset",
+            "d",
+            "--epsilon",
+            2,
+            "-o",
+            tmp_path / site,
         ).output
         assert "(2, 1e-05)-differential privacy" in out
         assert "has spent epsilon 2 of 4" in out
@@ -168,7 +185,7 @@ def test_other_files_are_named_for_what_they_are(glass, tmp_path):
 def test_release_ids_and_overspending(glass, tmp_path):
     ledger = tmp_path / "l.db"
     glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 2)
-    command = ("release", "r", "--model", "m", "--ledger", ledger, "--dataset", "d")
+    command = ("release", "r.jsonl", "--model", "m", "--ledger", ledger, "--dataset", "d")
     glass(*command, "--epsilon", 2, "--release-id", "one", "-o", tmp_path / "first")
     glass(*command, "--epsilon", 2, "--release-id", "one", "-o", tmp_path / "again")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()
@@ -179,12 +196,12 @@ def test_release_ids_and_overspending(glass, tmp_path):
 
 def test_source_graphs_become_a_prior(glass, tmp_path):
     glass("budget", "create", tmp_path / "l.db", "--dataset", "d", "--epsilon", 2)
-    glass(*release(tmp_path / "l.db"), "--public", "public", "-o", tmp_path / "s")
+    glass(*release(tmp_path / "l.db"), "--public", "public.jsonl", "-o", tmp_path / "s")
     assert PrivateSummary.load(tmp_path / "s").prior is not None
 
 
 def test_a_merge_without_a_common_prior_is_reported(glass, tmp_path):
-    for site, source in (("a", ("--public", "public")), ("b", ())):
+    for site, source in (("a", ("--public", "public.jsonl")), ("b", ())):
         budget(glass, tmp_path / f"{site}.db")
         glass(*release(tmp_path / f"{site}.db"), *source, "-o", tmp_path / site)
     merged = glass("merge", tmp_path / "a", tmp_path / "b", "--disjoint", "-o", tmp_path / "merged")
@@ -192,7 +209,6 @@ def test_a_merge_without_a_common_prior_is_reported(glass, tmp_path):
 
 
 def test_a_release_leaves_no_copy_of_the_graphs_in_the_cache(glass, tmp_path, monkeypatch):
-    monkeypatch.setattr(Reading, "read", REAL_READ)
     monkeypatch.setattr("graphglass.graphs.parse_cache._WORTHWHILE", 1)
     monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "T"
@@ -228,35 +244,59 @@ def test_show_needs_a_file(glass, tmp_path):
     assert isinstance(glass("show", tmp_path / "absent", code=1).exception, ArtifactError)
 
 
-def test_a_record_that_cannot_be_read_stops_a_release_before_the_charge(glass, tmp_path, monkeypatch):
-    """The number of references is published; leaving one out would tell that it could not be read."""
-    pytest.importorskip("rdkit")
-    monkeypatch.setattr(Reading, "read", REAL_READ)
-    references = tmp_path / "private.smi"
-    references.write_text("CCO a\nCCN b\nC1CC broken\n")
-    ledger = tmp_path / "l.db"
-    budget(glass, ledger)
-    arguments = ["release", references, *release(ledger)[2:], "-o", tmp_path / "s"]
-    refused = glass(*arguments, code=1)
-    assert "'broken' at 3" in str(refused.exception)
-    assert "Nothing was charged" in str(refused.exception)
-    assert "in 0 releases;" in show(glass, ledger)
+def test_a_record_of_another_form_counts_as_zero_and_the_holder_is_told(glass, tmp_path):
+    """The number of references is published: no record may be left out, and no error may tell that one is odd."""
+    records = paths(range(3, 13))
+    records[4]["nodes"] = [{"id": i, "label": "C"} for i in range(7)]
+    write(tmp_path / "r.jsonl", records)
+    with (tmp_path / "r.jsonl").open("a") as file:
+        file.write("no JSON\n")
+    budget(glass, tmp_path / "l.db")
+    options = (*release(tmp_path / "l.db")[:2], "--ledger", tmp_path / "l.db", "--epsilon", 2)
+    for declared, fitting in (((), 10), (("--node-label-type", "none"), 9), (("--edge-label-type", "text"), 0)):
+        told = glass(*options, "-o", tmp_path / "s", *declared, "--dry-run")
+        assert told.stderr.startswith(f"{fitting} of 11 records can be read and have the form: node labels ")
+    assert "in 0 releases" in show(glass, tmp_path / "l.db")
     assert not (tmp_path / "s").exists()
+    made = glass(*options, "-o", tmp_path / "s", "--node-label-type", "none", "--undirected")
+    assert "9 of 11 records" in made.stderr
+    assert "as node labels none; edge labels any; direction no edge has one" in made.stdout
+    assert "n = 11 is public" in made.stdout
+    wrong = glass(*options, "-o", tmp_path / "t", "--node-label-type", "colour", code=1)
+    assert "one of any, none, number, text" in str(wrong.exception)
+
+
+def test_the_unit_of_a_budget_is_shown(glass, tmp_path):
+    ledger = tmp_path / "l.db"
+    made = glass("budget", "create", ledger, "--dataset", "d", "--epsilon", 4, "--graphs-per-subject", 5)
+    assert "for a subject with up to 5 graphs" in made.output
+    assert "for a subject with up to 5 graphs" in glass(*release(ledger), "-o", tmp_path / "s").output
+    assert "for a subject with up to 5 graphs" in show(glass, ledger)
+    assert "up to 5 whole graphs" in glass("show", tmp_path / "s").output
+    assert glass(*release(ledger), "--graphs-per-subject", 1, "-o", tmp_path / "t", code=2).exit_code == 2
+
+
+def test_private_graphs_are_no_public_ones(glass, tmp_path):
+    """Their mean would be published without noise."""
+    budget(glass, tmp_path / "l.db")
+    write(tmp_path / "both.jsonl", [*paths([30]), {"directed": True, **paths([5])[0]}])
+    for public, shared in (("r.jsonl", "10 of the 10"), ("both.jsonl", "1 of the 2")):
+        refused = glass(*release(tmp_path / "l.db"), "--public", public, "-o", tmp_path / "s", code=1).exception
+        assert isinstance(refused, PrivacyError)
+        assert f"{shared} public graphs are among the private ones" in str(refused)
+    assert "in 0 releases" in show(glass, tmp_path / "l.db")
 
 
 def test_a_release_without_a_model(glass, tmp_path):
     """From budget to scores with nothing but graphs."""
     ledger = tmp_path / "l.db"
     budget(glass, ledger)
-    out = glass("release", "r", "--ledger", ledger, "--epsilon", 4, "-o", tmp_path / "s").output
+    out = glass("release", "r.jsonl", "--ledger", ledger, "--epsilon", 4, "-o", tmp_path / "s").output
     assert "public sketch, version 1" in out
     assert "d has spent epsilon 4 of 4" in out
     assert PrivateSummary.load(tmp_path / "s").encoder is None
-    scored = glass("score", tmp_path / "s", "queries", "-o", tmp_path / "scores.csv").output
-    assert "Wrote 10 scores" in scored
-    assert (tmp_path / "scores.csv").read_text().startswith('"id","score","rank"\n')
     glass("budget", "create", ledger, "--dataset", "second", "--epsilon", 4)
-    several = glass("release", "r", "--ledger", ledger, "--epsilon", 1, "-o", tmp_path / "t", code=1)
+    several = glass("release", "r.jsonl", "--ledger", ledger, "--epsilon", 1, "-o", tmp_path / "t", code=1)
     assert "Name one with --dataset" in str(several.exception)
 
 
@@ -264,12 +304,6 @@ def test_sharpness_beside_a_model_is_refused(glass, tmp_path):
     budget(glass, tmp_path / "l.db")
     options = ("--model", "m", "--sharpness", 2)
     refused = glass(
-        "release", "r", "--ledger", tmp_path / "l.db", "--epsilon", 1, "-o", tmp_path / "s", *options, code=1
+        "release", "r.jsonl", "--ledger", tmp_path / "l.db", "--epsilon", 1, "-o", tmp_path / "s", *options, code=1
     )
     assert "leave it out with --model" in str(refused.exception)
-
-
-def test_a_summary_of_codes_needs_its_model(glass, tmp_path):
-    budget(glass, tmp_path / "l.db")
-    glass(*release(tmp_path / "l.db"), "-o", tmp_path / "s")
-    assert "needs that model" in str(glass("score", tmp_path / "s", "queries", code=1).exception)

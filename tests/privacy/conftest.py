@@ -1,5 +1,7 @@
 """A stand-in model and small graphs for the privacy tests."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,10 @@ class StandInModel:
             if self.broken is not None:
                 out[name][graphs.sizes == self.broken[0]] = self.broken[1]
         return out
+
+    @property
+    def embedder_(self):
+        return SimpleNamespace(slices=(64, 128))
 
     def encoder_fingerprint(self):
         return "stand-in/1"

@@ -7,10 +7,9 @@ from scipy.stats import beta
 
 from graphglass.glass.joint_features import JointFeatures
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.release.graph_features import GraphFeatures
-from graphglass.privacy.release.mechanism import Mechanism
-from graphglass.privacy.release.noise import discrete_gaussian
-from graphglass.privacy.release.publish import exact_sum
+from graphglass.privacy.release.mechanism import Mechanism, discrete_gaussian
+from graphglass.privacy.release.publish import GraphFeatures, exact_sum
+from graphglass.privacy.release.records import read_records
 
 pytest.importorskip("opendp")
 EPSILON, DELTA, RELEASES, CONFIDENCE = 1.0, 1e-5, 5000, 1e-4
@@ -32,8 +31,8 @@ def worlds():
     left, right = np.unravel_index(np.argmin(rows @ rows.T), (len(rows), len(rows)))
     mechanism = Mechanism(EPSILON, DELTA, features.dimension)
     features_of = GraphFeatures(features, model)
-    base = exact_sum(features_of, molecules[60:67].structure_only())
-    sums = [base + exact_sum(features_of, candidates[int(i)]) for i in (left, right)]
+    base = exact_sum(features_of, read_records(molecules[60:67].structure_only()))
+    sums = [base + exact_sum(features_of, read_records(candidates[int(i)])) for i in (left, right)]
     return mechanism, sums
 
 

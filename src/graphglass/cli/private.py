@@ -1,21 +1,20 @@
 """glass private: publish a noisy summary of reference graphs instead of the graphs."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+# Annotations are evaluated here: the fields of FormOptions become options of a command.
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.errors import ArtifactError, GraphError, InputError, LedgerError
+from graphglass.cli.option_groups import takes
+from graphglass.errors import ArtifactError, InputError, LedgerError
 from graphglass.messages import counted
 
 if TYPE_CHECKING:
     from graphglass.glass.estimator import GLASS
-    from graphglass.graphs.graph_set import GraphSet
     from graphglass.privacy.private_summary import PrivateSummary
+    from graphglass.privacy.record_form import RecordForm
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,21 +36,52 @@ def create(
     dataset: Annotated[str, typer.Option(help="Name of the dataset the budget is for.")],
     epsilon: EPSILON,
     delta: DELTA = 1e-5,
+    graphs_per_subject: SUBJECT = 1,
 ) -> None:
-    """Set the total budget of all releases of a dataset. It cannot be changed later."""
+    """Set the total budget of all releases of a dataset, and what it protects. Neither can be changed later."""
     from graphglass.privacy.release.ledger import Ledger
 
     book = Ledger(ledger) if ledger.exists() else Ledger.create(ledger)
-    account = book.grant(dataset, epsilon=epsilon, delta=delta)
+    account = book.grant(dataset, epsilon=epsilon, delta=delta, graphs_per_subject=graphs_per_subject)
     typer.echo(
-        f"{dataset}: epsilon {account.epsilon:g} at delta {account.delta:g} "
+        f"{dataset}: epsilon {account.epsilon:g} at delta {account.delta:g} for {account.unit} "
         f"(mu^2 {float(account.mu_squared):.6f}) in {ledger}.\n"
         f"Keep {ledger} and {ledger}.head together, and never restore them from a backup: it lacks later releases."
     )
 
 
+def _option(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="Form of the records, fixed before they are read")
+
+
+@dataclass(frozen=True)
+class FormOptions:
+    """The declared form of private records; see :class:`graphglass.privacy.record_form.RecordForm`."""
+
+    node_label_type: Annotated[str, _option("Labels every record has at its nodes: any, none, number or text.")] = "any"
+    edge_label_type: Annotated[str, _option("The same of edges.")] = "any"
+    directed: Annotated[
+        bool | None,
+        _option("Whether edges have a direction [default: as each record states]", "--directed/--undirected"),
+    ] = None
+    attributes: Annotated[str | None, _option("Node attributes a --model reads, separated by commas.")] = None
+    node_label: Annotated[str, _option("Property or column of nodes with their label.")] = "label"
+    edge_label: Annotated[str, _option("Property or column of edges with their label.")] = "label"
+    smiles_column: Annotated[str | None, _option("Column of a molecule table with the SMILES.")] = None
+    graph_column: Annotated[str, _option("Column of an edge table with the graph.", "--graph-id")] = "graph_id"
+    source_column: Annotated[str, _option("Column of an edge table with the source node.", "--source")] = "source"
+    target_column: Annotated[str, _option("Column of an edge table with the target node.", "--target")] = "target"
+
+    def form(self) -> "RecordForm":
+        from graphglass.privacy.record_form import RecordForm
+
+        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        names = None if self.attributes is None else tuple(filter(None, map(str.strip, self.attributes.split(","))))
+        return RecordForm(**values | {"attributes": names})
+
+
 @app.command()
-@reads_graphs
+@takes("declared", FormOptions)
 def release(
     references: Annotated[Path, typer.Argument(help="The private normal graphs.")],
     ledger: Annotated[Path, typer.Option(help="Ledger to charge.")],
@@ -61,7 +91,6 @@ def release(
         str | None, typer.Option(help="Dataset the budget was created for [default: the only one of the ledger]")
     ] = None,
     delta: DELTA = 1e-5,
-    graphs_per_subject: SUBJECT = 1,
     model: Annotated[
         Path | None, typer.Option(help="The paper's release: a model made without the private graphs.")
     ] = None,
@@ -69,7 +98,7 @@ def release(
         int | None, typer.Option(help="Power of the pattern kernel, one for all sites to be merged [default: from n]")
     ] = None,
     public: Annotated[
-        Path | None, typer.Option("--public", help="PUBLIC graphs whose mean is stored beside the summary as a prior.")
+        Path | None, typer.Option("--public", help="PUBLIC graphs whose mean is stored with the summary as a prior.")
     ] = None,
     release_id: Annotated[
         str | None, typer.Option(help="Id of the release; a repeated id returns the stored summary, without new noise.")
@@ -78,74 +107,71 @@ def release(
         bool,
         typer.Option("--disjoint", help="Declare that graphs equal to another dataset's belong to other subjects."),
     ] = False,
+    nodes: Annotated[Path | None, typer.Option(help="The node table of an edge table.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count the records that have the form, and charge and write nothing.")
+    ] = False,
     *,
-    reading: Reading,
+    declared: FormOptions,
 ) -> None:
     """Charge the ledger, add noise, and write a summary that may be published.
 
     The summary is of public sketches; nothing is trained. With --model it is of the model's codes, as in the paper.
+    Every record is read by itself; one that cannot be read, or has another form, counts as a zero row.
     """
     from graphglass.privacy.release.ledger import Ledger
     from graphglass.privacy.release.publish import release as release_summary
+    from graphglass.privacy.release.records import read_records
     from graphglass.privacy.sketch_features import SketchFeatures
 
-    reading.refuse_nodes_beside("--public", public)
     if sharpness is not None and model is not None:
         raise InputError("--sharpness is for a release of sketches; leave it out with --model.")
+    if nodes is not None and public is not None:
+        raise InputError("--nodes belongs to one edge table, but --public is a second input. Use another format.")
     book = Ledger(ledger)
     names = book.datasets() if dataset is None else (dataset,)
     if len(names) != 1:
         found = ", ".join(names) or "none"
         raise InputError(f"{ledger} has budgets for {len(names)} datasets ({found}). Name one with --dataset.")
-    account = names[0]
-    try:
-        graphs = (
-            replace(reading, strict=True).report(references, cache=False).graphs
-        )  # no copy of private graphs stays behind
-    except GraphError as error:
-        raise InputError(
-            f"{error} A release publishes the number of references, so leaving a record out would be visible. Decide "
-            "on the records beforehand, repair or remove this one in the file, and release again. Nothing was charged."
-        ) from error
+    account = book.budget(names[0])
+    form, whole = declared.form(), model is not None
+    records = read_records(references, form, nodes=nodes, whole=whole)
+    if dry_run or records.readable < records.count:
+        typer.echo(
+            f"{records.readable} of {counted(records.count, 'record')} can be read and have the form: {form}. Others "
+            "count as zero rows. This line is for the data holder; do not publish it.",
+            err=True,
+        )
+    if dry_run:
+        return
     if release_id is None or book.find(release_id) is None:
-        _warn_of_noise(epsilon, delta, len(graphs), graphs_per_subject)
-    if model is None:
-        _name_unread(graphs)
+        _warn_of_noise(epsilon, delta, records.count, account.graphs_per_subject)
     summary = release_summary(
-        graphs,
+        records,
         ledger=book,
-        dataset=account,
+        dataset=account.dataset,
         epsilon=epsilon,
         delta=delta,
-        graphs_per_subject=graphs_per_subject,
         model=_model(model),
         features=None if sharpness is None else SketchFeatures(sharpness=sharpness),
-        source=None if public is None else reading.read(public),
+        source=None if public is None else read_records(public, form, whole=whole),
         release_id=release_id,
         output=output,
         disjoint=disjoint,
     )
-    budget = book.budget(account)
+    budget = book.budget(account.dataset)
     typer.echo(summary.statement)
     typer.echo(
         f"Wrote {output}, release {summary.sites[0].release}. "
-        f"{account} has spent epsilon {budget.epsilon_spent:.4g} of {budget.epsilon:g} "
+        f"{budget.dataset} has spent epsilon {budget.epsilon_spent:.4g} of {budget.epsilon:g} for {budget.unit} "
         f"at delta {budget.delta:g}; the next release can have up to {budget.epsilon_remaining:g}."
     )
 
 
-def _model(path: Path | None) -> GLASS | None:
+def _model(path: Path | None) -> "GLASS | None":
     from graphglass.glass.estimator import GLASS
 
     return None if path is None else GLASS.load(path)
-
-
-def _name_unread(graphs: GraphSet) -> None:
-    """One line for each property that a sketch does not read."""
-    from graphglass.privacy.sketch_features import SketchFeatures
-
-    for name in SketchFeatures.unread(graphs):
-        typer.echo(f"note: a sketch does not read {name}; graphs that differ in it alone score alike.", err=True)
 
 
 def _warn_of_noise(epsilon: float, delta: float, n: int, graphs_per_subject: int) -> None:
@@ -173,7 +199,7 @@ def show(
 ) -> None:
     """Print the statement of a summary, or the accounts of a ledger after verifying its chain."""
     from graphglass.privacy.release.ledger import Ledger
-    from graphglass.privacy.statement import escaped
+    from graphglass.privacy.terms import escaped
 
     if not _is_ledger(path):
         if summary:
@@ -196,7 +222,7 @@ def show(
         account = book.budget(dataset)
         typer.echo(
             f"  {dataset}: epsilon {account.epsilon_spent:.4g} of {account.epsilon:g} spent at delta {account.delta:g} "
-            f"in {counted(account.releases, 'release')}; next up to {account.epsilon_remaining:g} "
+            f"for {account.unit} in {counted(account.releases, 'release')}; next up to {account.epsilon_remaining:g} "
             f"(mu^2 {float(account.spent):.6f} of {float(account.mu_squared):.6f})"
         )
         for line in book.releases(dataset):
@@ -215,7 +241,7 @@ def _is_ledger(path: Path) -> bool:
         raise ArtifactError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _load(path: Path) -> PrivateSummary:
+def _load(path: Path) -> "PrivateSummary":
     """Read a summary; the error names the commands that write one."""
     from graphglass.privacy.private_summary import PrivateSummary
 
@@ -234,7 +260,7 @@ def merge(
     ] = False,
 ) -> None:
     """Add up the summaries of disjoint sites into one."""
-    from graphglass.privacy.release.merge import merge as merge_summaries
+    from graphglass.privacy.private_summary import merge as merge_summaries
     from graphglass.privacy.release.publish import refuse_output
 
     refuse_output(output)

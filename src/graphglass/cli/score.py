@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, print_auroc
-from graphglass.cli.option_groups import ALPHA, KEEP, MODEL, QUIET, SOURCE_PRIOR, only_file
+from graphglass.cli.option_groups import ALPHA, KEEP, QUIET, SOURCE_PRIOR, existing_model, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
@@ -23,10 +23,19 @@ NO_P_VALUES = (
 )
 
 
+def _model_or_summary(value: str) -> Any:
+    return value if Path(value).is_file() else existing_model(value)  # a model is a folder, a summary is a file
+
+
 @app.command()
 @reads_graphs
 def score(
-    model: MODEL,
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A directory `glass fit` wrote, its URL, or a private summary.", callback=_model_or_summary
+        ),
+    ],
     queries: Annotated[list[Path], typer.Argument(help="Graphs to rank; several files with --cluster.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="scores.csv, .parquet or .jsonl; a directory with --cluster.")
@@ -65,6 +74,10 @@ def score(
     from graphglass.files.output_file import refuse_unless_writable
     from graphglass.files.rows import SUFFIXES
 
+    by_summary_alone = Path(model).is_file()
+    if by_summary_alone and summary is not None:
+        raise InputError(f"{model} is a private summary: name a model before --summary, or leave --summary out.")
+    summary = Path(model) if by_summary_alone else summary
     if source_prior and summary is None:
         raise InputError("--source-prior is for a private summary: name one with --summary, or leave it out.")
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
@@ -87,12 +100,13 @@ def score(
     for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
         if written is not None:
             refuse_unless_writable(written, suffixes, inputs=(path, references, summary, reading.nodes))
-    detector = ReferenceDetector.load(model)
-    detector.verbose = not quiet
-    if references is not None:
-        detector = detector.with_references(reading.read(references))
-    elif zero_shot:
-        detector = detector.for_any_domain()
+    detector = None if by_summary_alone else ReferenceDetector.load(model)
+    if detector is not None:
+        detector.verbose = not quiet
+        if references is not None:
+            detector = detector.with_references(reading.read(references))
+        elif zero_shot:
+            detector = detector.for_any_domain()
     read = reading.report(
         path, keep=keep, label_column=label_column, detector=None if zero_shot or references else detector
     )
@@ -104,7 +118,7 @@ def score(
 
         private = SummaryDetector.of(PrivateSummary.load(summary), detector, source_prior=source_prior)
         table = ScoredGraphs.uncalibrated(graphs, private.decision_function(graphs))
-    else:
+    elif detector is not None:
         table = detector.score_table(graphs, alpha=alpha, anomalous=truth)
         if table.p_values is None:
             typer.echo(NO_P_VALUES, err=True)
@@ -115,7 +129,7 @@ def score(
     if table.notice:
         typer.echo(table.notice, err=True)
     print_auroc(truth, table)
-    if report is not None:
+    if report is not None and detector is not None:
         from graphglass.report.page import write_report
 
         write_report(detector, table, report)

@@ -69,13 +69,6 @@ class SketchFeatures:
             raise ParameterError("SketchFeatures", "graphs", "a GraphSet", type(graphs).__name__)
         return sketch(graphs, dimension=self.dimension, sharpness=self.sharpness)
 
-    @staticmethod
-    def unread(graphs: GraphSet) -> list[str]:
-        """What the graphs carry and the sketch does not read."""
-        found = ["the direction of edges"] if graphs.directed else []
-        found += [f"node attribute {name!r}" for name in graphs.attribute_names]
-        return found + [f"edge attribute {name!r}" for name in graphs.edge_attribute_names]
-
     def part_names(self) -> list[str]:
         """The blocks of the sketch."""
         return list(SHARES)

@@ -80,7 +80,7 @@ def test_integer_noise_bounds_the_displayed_remainder(ledger, epsilon):
 @pytest.mark.parametrize("short", [1e-9, 5e-9])
 def test_a_remainder_just_below_a_thousandth_is_rounded_down(short):
     mu = 1 / Fraction(noise_multiplier(2.0 - short, gaussian_delta(1e-5)))
-    budget = Budget("clinic", 4.0, 1e-5, mu**2, Fraction(0), Fraction(0), 0)
+    budget = Budget("clinic", 4.0, 1e-5, 1, mu**2, Fraction(0), Fraction(0), 0)
     assert budget.epsilon_remaining == 1.999
     assert Mechanism(1.999, 1e-5, DIMENSION).mu_squared <= budget.remaining
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from graphglass.errors import ParameterError, PrivacyError
 from graphglass.glass.joint_features import JointFeatures
-from graphglass.privacy.private_summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary, merge
 from graphglass.privacy.release.mechanism import Mechanism
-from graphglass.privacy.release.merge import merge
 from graphglass.privacy.terms import PrivacyTerms
 
 FEATURES = JointFeatures((("text:64", 64),), frequencies=4)

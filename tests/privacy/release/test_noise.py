@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from graphglass.errors import MissingExtraError, ParameterError
-from graphglass.privacy.release.noise import discrete_gaussian
+from graphglass.privacy.release.mechanism import discrete_gaussian
 
 DRAWS = 20_000
 

@@ -15,13 +15,11 @@ import pytest
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, ParameterError, PrivacyError
 from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.privacy.private_summary import PrivateSummary
+from graphglass.privacy.private_summary import PrivateSummary, merge
 from graphglass.privacy.release import hash_chain
 from graphglass.privacy.release import publish as module
-from graphglass.privacy.release.graph_features import default_features
 from graphglass.privacy.release.ledger import Ledger
-from graphglass.privacy.release.merge import merge
-from graphglass.privacy.release.publish import release
+from graphglass.privacy.release.publish import default_features, release
 
 SMALL = JointFeatures(MAIN_CHANNELS, frequencies=8)
 
@@ -114,13 +112,10 @@ def test_same_release_id_returns_the_stored_summary(model, graphs, ledger, tmp_p
         go(model, graphs, ledger, epsilon=1.0, release_id="march")
 
 
-@pytest.mark.parametrize(
-    ("settings", "named"), [({"release_id": " "}, "release_id"), ({"graphs_per_subject": 1.5}, "a whole number")]
-)
-def test_unusable_settings_cost_nothing(model, graphs, ledger, settings, named):
+def test_an_empty_release_id_costs_nothing(model, graphs, ledger):
     """An id from an unset variable would be a new release every time."""
-    with pytest.raises(ParameterError, match=named):
-        go(model, graphs, ledger, **settings)
+    with pytest.raises(ParameterError, match="release_id"):
+        go(model, graphs, ledger, release_id=" ")
     assert ledger.budget("clinic").releases == 0
 
 
@@ -218,12 +213,13 @@ def test_overlap_with_training_graphs_is_refused_before_the_charge(make_model, g
     go(trained, graphs[np.arange(len(graphs)) != 3], ledger)
 
 
-@pytest.mark.parametrize(("rows", "named"), [([3], r"\(g3\)"), ([1, 3, 4, 9], r"4 of .* \(g1, g3, g4, \.\.\.\)")])
+@pytest.mark.parametrize(
+    ("rows", "named"), [([3], r"\(record 4\)"), ([1, 3, 4, 9], r"4 of .* \(record 2, 4, 5, \.\.\.\)")]
+)
 def test_the_overlap_is_named(make_model, graphs, ledger, rows, named):
-    """So that the holder knows which graphs to leave out, up to three of them."""
-    renamed = replace(graphs, ids=tuple(f"g{i}" for i in range(len(graphs))))
+    """The holder learns which graphs to leave out, up to three of them."""
     with pytest.raises(PrivacyError, match=named):
-        go(make_model(trained_on=graphs[rows].content_hashes()), renamed, ledger)
+        go(make_model(trained_on=graphs[rows].content_hashes()), graphs, ledger)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -268,16 +264,28 @@ def test_source_prior_travels_with_the_summary(model, graphs, make_graphs, ledge
     np.testing.assert_allclose(summary.mean_with_prior, (1 - weight) * prior + weight * summary.mean)
 
 
-def test_larger_subjects_cost_the_same_budget_and_more_noise(model, graphs, ledger):
+def test_the_unit_of_an_account_decides_the_noise(model, graphs, ledger):
+    """A budget adds up what one subject loses: an account has one unit, fixed when it is created."""
+    account = ledger.grant("pairs", epsilon=4.0, delta=1e-5, graphs_per_subject=2)
+    assert (account.graphs_per_subject, account.unit) == (2, "a subject with up to 2 graphs")
     one = go(model, graphs, ledger, epsilon=1.0)
-    two = go(model, graphs, ledger, epsilon=1.0, graphs_per_subject=2)
+    two = go(model, graphs, ledger, epsilon=1.0, dataset="pairs", disjoint=True)
     assert two.sigma == pytest.approx(2 * one.sigma, rel=1e-6)
     assert "up to 2 whole graphs" in two.statement
+    assert ledger.budget("pairs").spent == pytest.approx(ledger.budget("clinic").spent)
+    assert "graphs_per_subject" not in inspect.signature(release).parameters
+    with pytest.raises(PrivacyError, match="subjects with up to 2 graphs"):
+        ledger.charge("pairs", "x", mu_squared=ledger.budget("pairs").spent, total_variation=0,
+                      request={"graphs_per_subject": 1})  # fmt: skip
+    ledger.grant("wards", epsilon=4.0, delta=1e-5, graphs_per_subject=17)
+    with pytest.raises(ParameterError, match="16 with 17 per subject"):
+        go(model, graphs, ledger, dataset="wards")
+    for wrong in (0, 1.5, True):
+        with pytest.raises(ParameterError, match="a whole number"):
+            ledger.grant("odd", epsilon=4.0, delta=1e-5, graphs_per_subject=wrong)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"epsilon": 0.0}, {"delta": 0.9}, {"graphs_per_subject": 0}, {"graphs_per_subject": 17}]
-)
+@pytest.mark.parametrize("settings", [{"epsilon": 0.0}, {"delta": 0.9}])
 def test_bad_requests_cost_nothing(model, graphs, ledger, settings):
     with pytest.raises(ParameterError):
         go(model, graphs, ledger, **settings)
@@ -290,7 +298,7 @@ def test_bad_requests_cost_nothing(model, graphs, ledger, settings):
         ("folder", "is a directory"),
         ("references.smi", "exists already"),
         ("other.summary", "exists already"),
-        ("dangling", "exists already"),
+        ("dangling", "is a link"),
         ("absent/s", "no folder"),
         ("references.smi/s", "no folder"),
         ("/proc/s", "cannot be written"),
@@ -363,9 +371,8 @@ def test_a_release_the_ledger_cannot_keep_is_named(model, graphs, ledger, monkey
 
 
 def test_default_features_follow_the_model():
-    rows = np.zeros((1, 64))
-    assert default_features({"text:64": rows, "wl": rows}).channels == (("text:64", 64),)
-    assert default_features({"b": rows, "a": rows}).channels == (("a", 64), ("b", 64))
+    assert default_features((64, 512)).channels == (("graph:64", 64), ("text:64", 64))
+    assert default_features((16,)).channels == (("graph:16", 16), ("text:16", 16))
 
 
 def test_the_chain_is_verified_once(model, graphs, ledger, tmp_path, monkeypatch):
@@ -392,16 +399,16 @@ def test_a_second_name_for_released_graphs_is_refused(model, graphs, make_graphs
 
 
 def test_the_published_head_does_not_depend_on_the_graphs(model, make_graphs, tmp_path, monkeypatch):
-    """Fingerprints stand outside the chain: other graphs, the same head, entry for entry."""
+    """Fingerprints stand outside the chain: other graphs, or none in a record, the same head, entry for entry."""
     monkeypatch.setattr("graphglass.privacy.release.ledger._now", lambda: "2026-01-01T00:00:00+00:00")
     monkeypatch.setattr("secrets.token_hex", lambda size: "ab" * size)
     heads, stored = [], []
-    for i, sizes in enumerate(([5, 6, 7], [8, 9, 70])):
+    for i, source in enumerate((make_graphs([5, 6, 7]), make_graphs([8, 9, 70]), [{"nodes": 2}, None, {"nodes": "x"}])):
         book = Ledger.create(tmp_path / f"{i}.db")
         book.grant("clinic", epsilon=4.0, delta=1e-5)
-        heads.append(go(model, make_graphs(sizes), book, release_id="one").sites[0].ledger_head)
+        heads.append(go(model, source, book, release_id="one").sites[0].ledger_head)
         connection = sqlite3.connect(tmp_path / f"{i}.db")
         stored.append(connection.execute("SELECT fingerprint FROM fingerprints ORDER BY 1").fetchall())
         connection.close()
-    assert heads[0] == heads[1]
+    assert heads[0] == heads[1] == heads[2]
     assert stored[0] != stored[1]

@@ -67,7 +67,7 @@ def read_csv(path: Path, options: ReadOptions) -> GraphSet:
 
 def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
     """A Parquet table of graphs, edges or molecules."""
-    return _read_layout(_parquet_table(path, options), path.name, options, first_row=1)
+    return _read_layout(parquet_table(path, options), path.name, options, first_row=1)
 
 
 def read_frames(frames: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
@@ -121,7 +121,7 @@ def _node_table(options: ReadOptions) -> pa.Table | None:
         path = Path(options.nodes)
         if not path.is_file():
             raise FormatError(f"The node table {path} does not exist.")
-        read = _parquet_table if path.suffix in {".parquet", ".pq"} else _csv_table
+        read = parquet_table if path.suffix in {".parquet", ".pq"} else _csv_table
         table, what = read(path, options), path.name
     with_usual_names(table, NODE_COLUMNS, options, f"{what}, a node table,")
     return table
@@ -188,7 +188,7 @@ def _without_graphs_of(
     return table.filter(kept).replace_schema_metadata({ROWS: left.tobytes()})
 
 
-def _parquet_table(path: Path, options: ReadOptions) -> pa.Table:
+def parquet_table(path: Path, options: ReadOptions) -> pa.Table:
     """The table of a file whose unpacked size is within the limits."""
     if not path.stat().st_size:
         raise FormatError(f"{path.name} is empty (0 bytes); a Parquet file never is.")

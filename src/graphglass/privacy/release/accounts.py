@@ -27,15 +27,25 @@ _ALPHABETS = frozenset({"LATIN", "GREEK", "CYRILLIC", "CHEROKEE", "ARMENIAN"})  
 
 @dataclass(frozen=True)
 class Budget:
-    """The account of one dataset; ``spent`` includes charges whose release never finished."""
+    """The account of one dataset; ``spent`` includes charges whose release never finished.
+
+    Its unit is a subject with up to ``graphs_per_subject`` graphs: that many are protected together.
+    """
 
     dataset: str
     epsilon: float
     delta: float
+    graphs_per_subject: int
     mu_squared: Fraction
     spent: Fraction
     total_variation: Fraction
     releases: int
+
+    @property
+    def unit(self) -> str:
+        """What is protected, in words."""
+        own = self.graphs_per_subject
+        return "one graph" if own == 1 else f"a subject with up to {own} graphs"
 
     @property
     def remaining(self) -> Fraction:
@@ -57,7 +67,7 @@ class Budget:
         if self.remaining <= 0 or slack <= 0:
             return 0.0
         least_scale = math.isqrt(int(rounding_distance(DIMENSION, 1) / slack)) + 1
-        mu_squared = min(self.remaining, Fraction(2 * 2**GRID_BITS, least_scale) ** 2)
+        mu_squared = min(self.remaining, Fraction(2 * self.graphs_per_subject * 2**GRID_BITS, least_scale) ** 2)
         delta = gaussian_delta(self.delta)
         # The tolerance shows a whole budget as it was granted; it must not round any other one up.
         thousandths = math.floor(epsilon_of(math.sqrt(mu_squared), delta) * 1000.0 + 1e-5)
@@ -114,6 +124,7 @@ def budget_of(entries: Sequence[Entry], dataset: str) -> Budget:
         dataset=dataset,
         epsilon=float(body["epsilon"]),
         delta=float(body["delta"]),
+        graphs_per_subject=int(body["graphs_per_subject"]),
         mu_squared=Fraction(body["mu_squared"]),
         spent=sum((Fraction(charge["mu_squared"]) for charge in charges), Fraction(0)),
         total_variation=sum((Fraction(charge["total_variation"]) for charge in charges), Fraction(0)),

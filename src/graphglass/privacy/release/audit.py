@@ -12,8 +12,7 @@ from scipy.stats import beta
 
 from graphglass.errors import ParameterError
 from graphglass.privacy.noise_scale import check_epsilon_delta, noise_multiplier
-from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, Sampler, to_grid
-from graphglass.privacy.release.noise import discrete_gaussian
+from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, Sampler, discrete_gaussian, to_grid
 
 _THRESHOLDS = 5
 _SHORTAGE = 0.1  # an audit should find noise that is this much too small

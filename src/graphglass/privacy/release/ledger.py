@@ -34,10 +34,10 @@ from graphglass.privacy.release.accounts import (
 )
 from graphglass.privacy.release.hash_chain import Entry, HashChain, Transaction
 from graphglass.privacy.release.mechanism import Mechanism
-from graphglass.privacy.terms import PrivacyTerms
+from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
 
 FORMAT = "graphglass-ledger"
-VERSION = 2
+VERSION = 3
 
 
 class Ledger:
@@ -80,7 +80,8 @@ class Ledger:
             genesis = transaction.entries[0].body if transaction.entries else {}
             if genesis.get("format") != FORMAT or genesis.get("version") != VERSION:
                 raise LedgerError(
-                    f"{self._chain.path} is not a version {VERSION} ledger. Use the GraphGlass version that wrote it."
+                    f"{self._chain.path} is not a version {VERSION} ledger. Use the GraphGlass version that wrote it, "
+                    "and give to a new ledger what is left of its budgets."
                 )
             try:
                 bytes.fromhex(genesis["salt"])
@@ -98,10 +99,23 @@ class Ledger:
         with self._transaction() as transaction:
             return transaction.entries
 
-    def grant(self, dataset: str, *, epsilon: float, delta: float) -> Budget:
-        """Fix the total budget of a dataset, once and for all its releases."""
+    def grant(self, dataset: str, *, epsilon: float, delta: float, graphs_per_subject: int = 1) -> Budget:
+        """Fix the total budget of a dataset, once and for all its releases.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the account.
+        epsilon, delta : float
+            What all releases together may cost a subject.
+        graphs_per_subject : int
+            The most graphs one protected subject owns: the unit of the budget.
+        """
         check_epsilon_delta("Ledger.grant", epsilon, delta)
         check_name(dataset)
+        if type(graphs_per_subject) is not int or not 1 <= graphs_per_subject <= MAX_REFERENCES:
+            expected = f"a whole number from 1 to {MAX_REFERENCES}"
+            raise ParameterError("Ledger.grant", "graphs_per_subject", expected, graphs_per_subject)
         small = Mechanism(min(1.0, float(epsilon)), float(delta), DIMENSION)
         if slack_factor(epsilon) * small.total_variation > Fraction(delta) * SLACK_SHARE:
             raise BudgetError(
@@ -118,7 +132,10 @@ class Ledger:
                         f"The name {dataset!r} looks like {other!r}, which has a budget already. Use that name if the "
                         "graphs are the same, and a clearly different one if not."
                     )
-            body = {"dataset": dataset, "epsilon": epsilon, "delta": delta, "mu_squared": str(total), "time": _now()}
+            body = {
+                "dataset": dataset, "epsilon": epsilon, "delta": delta, "graphs_per_subject": graphs_per_subject,
+                "mu_squared": str(total), "time": _now(),
+            }  # fmt: skip
             transaction.append("budget", body)
             return budget_of(transaction.entries, dataset)
 
@@ -192,6 +209,11 @@ class Ledger:
             if release in charges:
                 raise PrivacyError(f"Release {release!r} was charged before. One release id never draws noise twice.")
             budget = budget_of(transaction.entries, dataset)
+            if request.get("graphs_per_subject", budget.graphs_per_subject) != budget.graphs_per_subject:
+                raise PrivacyError(
+                    f"The budget of {dataset!r} is for subjects with up to {budget.graphs_per_subject} graphs; a "
+                    "release of another unit cannot be charged to it."
+                )
             if mu_squared > budget.remaining:
                 raise BudgetError(
                     f"Dataset {dataset!r} has mu^2 = {float(budget.remaining):.6g} left (a release of epsilon "

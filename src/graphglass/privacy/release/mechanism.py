@@ -1,4 +1,4 @@
-"""The arithmetic of one release: exact integers in, discrete Gaussian noise on top."""
+"""The arithmetic of one release: exact integers, and discrete Gaussian noise from the system's entropy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import PrivacyError
+from graphglass.errors import MissingExtraError, ParameterError, PrivacyError
 from graphglass.privacy.noise_scale import (
     SLACK_SHARE,
     gaussian_delta,
@@ -22,6 +22,8 @@ from graphglass.privacy.noise_scale import (
 
 Sampler = Callable[[int, int], NDArray[np.int64]]  # (scale, size) -> noise
 GRID_BITS = 30  # a feature of one is 2^30 grid units
+# Larger scales would not survive the conversion to the sampler's floating-point argument unchanged.
+MAX_SCALE = 2**53
 
 
 def to_grid(features: NDArray[Any]) -> NDArray[np.int64]:
@@ -86,3 +88,21 @@ class Mechanism:
         if noise.shape != (self.dimension,) or noise.dtype != np.int64:
             raise PrivacyError("The noise sampler returned something else than one integer per coordinate.")
         return total + noise
+
+
+def discrete_gaussian(scale: int, size: int) -> NDArray[np.int64]:
+    """Independent draws from the integers with P(k) proportional to exp(-k^2 / (2 scale^2)), (size,).
+
+    OpenDP's exact sampler; no seed exists and none can be passed. For scales above a few units, ``scale`` is also the
+    standard deviation.
+    """
+    if not (isinstance(scale, int) and 1 <= scale <= MAX_SCALE):
+        raise ParameterError("discrete_gaussian", "scale", f"an integer from 1 to {MAX_SCALE}", scale)
+    try:
+        import opendp.prelude as dp
+    except ImportError as error:
+        raise MissingExtraError("A private release", "privacy") from error
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    measurement = dp.m.make_gaussian(*space, scale=float(scale))
+    return np.asarray(measurement([0] * size), np.int64)

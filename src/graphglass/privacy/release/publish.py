@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shlex
 import tempfile
 import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.patterns.wl import graph_hashes
-from graphglass.errors import ArtifactError, InputError, LedgerError, ParameterError, PrivacyError
-from graphglass.glass.joint_features import JointFeatures
+from graphglass.errors import (
+    ArtifactError,
+    GraphError,
+    InputError,
+    LedgerError,
+    ParameterError,
+    PrivacyError,
+    SchemaError,
+)
+from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.noise_scale import check_epsilon_delta
 from graphglass.privacy.private_summary import PrivateSummary
+from graphglass.privacy.record_form import RecordForm
 from graphglass.privacy.release.accounts import Charge
-from graphglass.privacy.release.graph_features import GraphFeatures, feature_map
 from graphglass.privacy.release.ledger import Ledger
-from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, to_grid
-from graphglass.privacy.release.noise import discrete_gaussian
+from graphglass.privacy.release.mechanism import GRID_BITS, Mechanism, discrete_gaussian, to_grid
+from graphglass.privacy.release.records import PrivateRecords, identities, read_records
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import MAX_REFERENCES, PrivacyTerms
 
@@ -32,16 +42,16 @@ if TYPE_CHECKING:
 
 
 def release(
-    references: GraphSet,
+    references: Any,
     *,
     ledger: Ledger,
     dataset: str,
     epsilon: float,
     delta: float = 1e-5,
-    graphs_per_subject: int = 1,
+    form: RecordForm | None = None,
     model: GLASS | None = None,
     features: SketchFeatures | JointFeatures | None = None,
-    source: GraphSet | None = None,
+    source: Any = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
     disjoint: bool = False,
@@ -54,16 +64,17 @@ def release(
 
     Parameters
     ----------
-    references : GraphSet
-        The private graphs. Their number becomes public.
+    references : path, GraphSet, sequence of graphs, or PrivateRecords
+        The private graphs, read record by record (:func:`graphglass.privacy.release.records.read_records`). Their
+        number becomes public.
     ledger : Ledger
         The ledger that pays.
     dataset : str
-        The account in the ledger that pays.
+        The account in the ledger that pays. It fixes how many graphs one protected subject owns.
     epsilon, delta : float
         The promise of this release.
-    graphs_per_subject : int
-        The most graphs one protected subject owns; all of them are protected together.
+    form : RecordForm, optional
+        The declared form of the records; one that differs becomes the zero row. Published with the release.
     model : GLASS, optional
         The paper's release: a detector whose encoders, the vocabulary of their input columns included, were fixed
         without the private graphs, as it was trained or with public references. Without a model the public sketch is
@@ -71,8 +82,9 @@ def release(
     features : SketchFeatures or JointFeatures, optional
         The public map. Default: without a model a sketch whose sharpness follows from n and the promise
         (:meth:`SketchFeatures.for_budget`), with one the paper's map over its channels.
-    source : GraphSet, optional
-        Public graphs whose mean feature is stored beside the summary for shrinkage (eq:dp_mix).
+    source : as references, optional
+        Public graphs whose mean feature is stored with the summary for shrinkage (eq:dp_mix). They must not be among
+        the references.
     release_id : str, optional
         Asking again with the same id returns the stored summary and draws nothing.
     output : path, optional
@@ -88,8 +100,8 @@ def release(
     ArtifactError
         If the output cannot be written after all; the message says how to get the release, which the ledger keeps.
     PrivacyError
-        If a reference graph is part of the model or was released under another name, the model's text encoder is
-        remote, or a release id is reused for something else or was never finished.
+        If a reference graph is part of the model or of the public graphs, or was released under another name, the
+        model's text encoder is remote, or a release id is reused for something else or was never finished.
     BudgetError
         If the dataset has too little budget left.
 
@@ -105,17 +117,17 @@ def release(
     check_epsilon_delta("release", epsilon, delta)
     if release_id is not None and not release_id.strip():
         raise ParameterError("release", "release_id", "not empty; leave it out for a new one", release_id)
-    if not isinstance(graphs_per_subject, int):
-        raise ParameterError("release", "graphs_per_subject", "a whole number", graphs_per_subject)
-    n = len(references)
-    if not 1 <= n <= MAX_REFERENCES or not 1 <= graphs_per_subject <= n:
-        raise ParameterError(
-            "release", "references and graphs_per_subject", f"1 <= g <= n <= {MAX_REFERENCES}", (n, graphs_per_subject)
-        )
-    features_of = feature_map(model, features, references, epsilon, delta, graphs_per_subject)
+    graphs_per_subject = ledger.budget(dataset).graphs_per_subject  # an unknown dataset is refused before the work
+    records = _records(references, form, model)
+    n = records.count
+    if not graphs_per_subject <= n <= MAX_REFERENCES:
+        found = f"{n} with {graphs_per_subject} per subject"
+        raise ParameterError("release", "references", f"as many as a subject owns, and up to {MAX_REFERENCES}", found)
+    features_of = feature_map(model, features, n, epsilon, delta, graphs_per_subject)
     public = features_of.features
     mechanism = Mechanism(float(epsilon), float(delta), public.dimension, graphs_per_subject)
     encoder = None if model is None else model.encoder_fingerprint()
+    published = None if source is None else _records(source, form, model)
     promise: dict[str, Any] = {
         "epsilon": mechanism.epsilon,
         "delta": mechanism.delta,
@@ -125,9 +137,10 @@ def release(
         "grid_bits": GRID_BITS,
     }
     request = promise | {
+        "form": records.form.to_json(),
         "features": public.digest(),
         "encoder": encoder,
-        "source": None if source is None else _digest(source),
+        "source": None if published is None else _digest(published),
         "disjoint": disjoint,
     }
     identifier = str(uuid.uuid4()) if release_id is None else release_id
@@ -137,11 +150,16 @@ def release(
     if target is not None:
         refuse_output(target)
     if model is not None:
-        _refuse_overlap(model, references)
-    ledger.budget(dataset)  # an unknown dataset is refused before the work
+        _refuse_overlap(model, records)
+    hashes = [item for group in records.groups for item in identities(group)]
+    if published is not None:
+        _refuse_private_source(published, hashes)
     discrete_gaussian(mechanism.scale, 1)  # a machine without a sampler must fail before the charge, not after
-    total = exact_sum(features_of, references)
-    prior = None if source is None else features_of(source).mean(axis=0)
+    total = exact_sum(features_of, records)
+    prior = None if published is None else _mean(features_of, published)
+    # The number of fingerprints is part of the published chain: records that became zero rows have random ones.
+    fingerprints = [ledger.fingerprint(item) for item in hashes]
+    fingerprints += [secrets.token_bytes(32) for _ in range(n - records.readable)]
 
     charge = ledger.charge(
         dataset,
@@ -149,12 +167,13 @@ def release(
         mu_squared=mechanism.mu_squared,
         total_variation=mechanism.total_variation,
         request=request,
-        fingerprints=[ledger.fingerprint(item) for item in graph_hashes(references)],
+        fingerprints=fingerprints,
         disjoint=disjoint,
     )
     terms = PrivacyTerms(
         **promise,
         delta_slack=mechanism.delta_slack,
+        form=str(records.form),
         dimension=mechanism.dimension,
         release=identifier,
         collection=ledger.collection(dataset),
@@ -174,28 +193,124 @@ def release(
     return summary
 
 
-def exact_sum(features_of: GraphFeatures, references: GraphSet) -> NDArray[np.int64]:
+@dataclass(frozen=True)
+class GraphFeatures:
+    """From graphs to feature rows: by the sketch, or by a model's codes without cache and endpoint."""
+
+    features: SketchFeatures | JointFeatures
+    model: GLASS | None
+
+    @property
+    def batch(self) -> int:
+        """Graphs that may be computed together without one row depending on another.
+
+        The sketch is integer arithmetic on one graph. In a batch of a model the last bits of one graph's code may
+        depend on the size of its neighbours in memory, and then replacing one graph would move more than one row.
+        """
+        return 512 if self.model is None else 1
+
+    def __call__(self, graphs: GraphSet) -> NDArray[np.float64]:
+        inputs: Any = graphs
+        try:
+            if self.model is not None:
+                inputs = local_codes(self.model, graphs)
+            return self.features(inputs)
+        except (GraphError, SchemaError):  # a record of another form than the model reads
+            return np.zeros((len(graphs), self.features.dimension))
+
+    def rows(self, records: PrivateRecords) -> Iterator[NDArray[np.float64]]:
+        """Feature rows of the readable records, in batches."""
+        for group in records.groups:
+            for start in range(0, len(group), self.batch):
+                yield self(group[start : start + self.batch])
+
+
+def local_codes(model: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
+    """Codes that leave no trace: the embedding cache is neither read nor written, and no endpoint is asked."""
+    from graphglass.glass.encoders.embedding_cache import private_encoding
+
+    with private_encoding():
+        return model.channel_embeddings(graphs)
+
+
+def feature_map(
+    model: GLASS | None,
+    features: SketchFeatures | JointFeatures | None,
+    references: int,
+    epsilon: float,
+    delta: float,
+    graphs_per_subject: int,
+) -> GraphFeatures:
+    """The map a release of so many references uses; see :func:`release`."""
+    if model is None:
+        if isinstance(features, JointFeatures):
+            raise ParameterError("release", "features", "a sketch, or a map of codes with a model", features)
+        sketch = features or SketchFeatures.for_budget(references, epsilon, delta, graphs_per_subject)
+        return GraphFeatures(sketch, None)
+    if isinstance(features, SketchFeatures):
+        raise ParameterError("release", "features", "a map of codes; the sketch needs no model", features)
+    return GraphFeatures(features or default_features(model.embedder_.slices), model)
+
+
+def default_features(slices: Sequence[int]) -> JointFeatures:
+    """The paper's map over the model's share of the main channels, or over all its channels if it has none of them."""
+    every = tuple((f"{view}:{size}", size) for view in ("graph", "text") for size in slices)
+    return JointFeatures(tuple(channel for channel in MAIN_CHANNELS if channel in every) or every)
+
+
+def exact_sum(features_of: GraphFeatures, records: PrivateRecords) -> NDArray[np.int64]:
     """Sum of the integer features, (P,)."""
     total = np.zeros(features_of.features.dimension, np.int64)
-    for start in range(0, len(references), features_of.batch):
-        total += to_grid(features_of(references[start : start + features_of.batch])).sum(axis=0)
+    for rows in features_of.rows(records):
+        total += to_grid(rows).sum(axis=0)
     return total
 
 
-def _digest(source: GraphSet) -> str:
+def _mean(features_of: GraphFeatures, published: PrivateRecords) -> NDArray[np.float64]:
+    """The mean feature of public graphs."""
+    if not published.readable:
+        raise InputError("No record of the public graphs has the declared form. Leave --public out, or repair them.")
+    return np.sum([rows.sum(axis=0) for rows in features_of.rows(published)], axis=0) / published.readable
+
+
+def _records(source: Any, form: RecordForm | None, model: GLASS | None) -> PrivateRecords:
+    if isinstance(source, PrivateRecords):
+        return source
+    return read_records(source, form, whole=model is not None)
+
+
+def _digest(source: PrivateRecords) -> str:
     """sha256 over the public graphs rather than their mean feature, whose last bits differ between machines."""
-    return hashlib.sha256("".join(sorted(source.content_hashes())).encode()).hexdigest()
+    hashes = sorted(item for group in source.groups for item in group.content_hashes())
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def _refuse_overlap(model: GLASS, references: GraphSet) -> None:
-    trained, hashes = model.training_hashes(), references.content_hashes()
-    shared = [name for name, digest in zip(references.ids, hashes, strict=True) if digest in trained]
+def _refuse_private_source(published: PrivateRecords, hashes: list[str]) -> None:
+    """The mean of the public graphs is published without noise."""
+    private = set(hashes)
+    shared = sum(item in private for group in published.groups for item in identities(group))
     if shared:
-        names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")
+        raise PrivacyError(
+            f"{shared} of the {published.count} public graphs are among the private ones, and the mean of public "
+            "graphs is published without noise. Name public graphs that were chosen without the private ones; do not "
+            "just remove these, for what is missing would show what is private."
+        )
+
+
+def _refuse_overlap(model: GLASS, records: PrivateRecords) -> None:
+    trained = model.training_hashes()
+    shared = [
+        name
+        for group in records.groups
+        for name, digest in zip(group.ids, group.content_hashes(), strict=True)
+        if digest in trained
+    ]
+    if shared:
+        names = "record " + ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")
         raise PrivacyError(
             f"{len(shared)} of the reference graphs are part of the model ({names}): it was trained on them, or was "
             "given them as references (with_references, `glass references MODEL replace`), whose labels decide which "
-            "columns the encoder reads. It would tell of them without noise. Release from the model as it was trained, "
+            "columns the encoder reads. It would show them without noise. Release from the model as it was trained, "
             "give it public references with these labels first, or leave these graphs out."
         )
 
@@ -221,6 +336,8 @@ def refuse_output(path: Path, stored: PrivateSummary | None = None) -> None:
     """Refuse a path that could not be written, or that holds something else than the ``stored`` summary."""
     if os.path.isdir(path):
         raise InputError(f"{path} is a directory. Name a file for the summary.")
+    if os.path.islink(path):
+        raise InputError(f"{path} is a link. Name the file itself.")
     if os.path.lexists(path) and (stored is None or not _holds(path, stored)):
         held = "" if stored is None else f" and is not release {stored.sites[0].release}"
         raise InputError(f"{path} exists already{held}. A release never replaces another file: name a new one.")
