@@ -90,10 +90,9 @@ def share_bars(shares: Sequence[tuple[str, float]]) -> str:
 def rankings(rows: Mapping[str, NDArray[np.bool_]]) -> str:
     """One strip per method: graphs from the most to the least abnormal, anomalies in colour."""
     height = 34 * len(rows) + 10
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" role="img" font-family="sans-serif" '
-        'font-size="12"><title>Rankings, the most abnormal graph on the left; anomalies in red</title>'
-    ]
+    style = 'role="img" font-family="sans-serif" font-size="12"'
+    title = "<title>Rankings, the most abnormal graph on the left; anomalies in red</title>"
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" {style}>{title}']
     for row, (name, anomalous) in enumerate(rows.items()):
         top, step = 34 * row + 8, (_WIDTH - 110) / max(len(anomalous), 1)
         parts.append(f'<text x="4" y="{top + 16}">{escape(name)}</text>')
