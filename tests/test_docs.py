@@ -29,7 +29,7 @@ QUICK = (
     "glass --version",
 )
 # Commands that wait for requests or input, need another machine, or take minutes.
-PARSED = re.compile(r"glass (serve|watch|bench|demo|references MODEL)|tcp://| NORMALS | QUERIES ")
+PARSED = re.compile(r"glass (serve|watch|review|bench|demo|references MODEL)|tcp://| NORMALS | QUERIES ")
 # Places that a reader replaces by their own.
 STAND_INS = {"tcp://scheduler:8786": "local"}
 MOLECULES = ("CCO", "CCN", "CCCO", "CC(C)O", "c1ccccc1O", "CC(=O)O", "CCCl", "CCOC", "CCCN", "OCCO", "CCS", "CCBr")
