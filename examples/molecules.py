@@ -56,5 +56,5 @@ print(f"\nWhy {candidates.columns['name'][order[0]]}?")
 for reason in explanation.reasons[:3]:
     print(f"  {reason}")
 
-write_report(detector, candidates, Path("candidates.html"))
+write_report(detector, detector.score_table(candidates), Path("candidates.html"))
 print("\nThe report with drawings is in candidates.html.")
