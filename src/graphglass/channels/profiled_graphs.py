@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from os import PathLike
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import StructureProfile, join_profiles, profile
 
 PART = 20_000  # graphs read at a time
+GraphsLike: TypeAlias = "ProfiledGraphs | GraphSet | str | PathLike[str] | Iterable[Any]"
+"""What a detector takes: a set, a path, a SMILES string, a table, or graphs of NetworkX, igraph, PyG or RDKit."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from graphglass.channels.channel import Channel
 from graphglass.channels.default_channels import default_channels, default_weights
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
-from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled
+from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled
 from graphglass.detector.reference_detector import ReferenceDetector, staying
 from graphglass.detector.reference_sets import copies_count_once, distinct_places, equal_graphs, with_new_ids
 from graphglass.detector.review import Review
@@ -72,7 +72,7 @@ class GraphGlass(ReferenceDetector):
         self.repeats = repeats
         self.verbose = verbose
 
-    def fit(self, graphs: Any, y: object = None, *, anomalies: Any = None) -> Self:
+    def fit(self, graphs: GraphsLike, y: object = None, *, anomalies: GraphsLike | None = None) -> Self:
         """Keep normal graphs as references; nothing is trained.
 
         Parameters
@@ -91,7 +91,7 @@ class GraphGlass(ReferenceDetector):
             logger.warning(notice)
         return self if anomalies is None else self.add_anomalies(anomalies)
 
-    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
+    def add_anomalies(self, graphs: GraphsLike, *, strict: bool = False) -> Self:
         """Add known anomalies: from now on graphs near them rank higher.
 
         Nothing is trained. How much they count follows from how many there are and how far they lie from the normals.
@@ -129,7 +129,7 @@ class GraphGlass(ReferenceDetector):
         self._use(self.scorer_.with_anomalies(remaining))
         return self
 
-    def review(self, graphs: Any, *, path: str | Path | None = None, reviewer: str = "") -> Review:
+    def review(self, graphs: GraphsLike, *, path: str | Path | None = None, reviewer: str = "") -> Review:
         """Start or continue a :class:`~graphglass.detector.review.Review` of some graphs."""
         self._fitted("references_")
         return Review(self, graphs, path=path, reviewer=reviewer)

@@ -127,7 +127,7 @@ class IndexedScorer(ReferenceScorer):
         return self._training_rows[channel.name]
 
     def candidates(self, query: ProfiledGraphs) -> NDArray[np.int64]:
-        return self.search(query)[0]
+        return np.asarray(self.search(query)[0])
 
     def profiled(self, places: NDArray[np.int64]) -> ProfiledGraphs:
         graphs = self.all_graphs[places]

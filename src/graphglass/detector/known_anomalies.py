@@ -168,7 +168,7 @@ class KnownAnomalies:
 
     def _combined(self, distance: NDArray[np.float64], classified: NDArray[np.float64]) -> NDArray[np.float64]:
         centre, scale, middle, unit = self.units
-        return (1 - self.lean) * distance + self.lean * (centre + scale * (classified - middle) / unit)
+        return np.asarray((1 - self.lean) * distance + self.lean * (centre + scale * (classified - middle) / unit))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `fit` learned, as plain arrays."""
@@ -245,7 +245,7 @@ def _teach(
 
 def row_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of every row in one order, whatever the layout in memory: equal bits alone and among others."""
-    return np.ascontiguousarray(table).sum(axis=1)
+    return np.asarray(np.ascontiguousarray(table).sum(axis=1))
 
 
 def _spread(values: NDArray[np.float64]) -> float:

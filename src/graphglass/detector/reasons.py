@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -261,7 +262,7 @@ def _descriptors(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
         yield _Column(name, _DESCRIPTOR_CAUSES.get(name, name), text, float(own[place]), known[:, place])
 
 
-def _given(values: NDArray | None) -> NDArray:
+def _given(values: NDArray[Any] | None) -> NDArray[Any]:
     assert values is not None  # the schema of queries is that of the references
     return values
 

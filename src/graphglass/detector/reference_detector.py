@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
 from graphglass.channels.channel import Channel
 from graphglass.channels.fusion import Fusion
-from graphglass.channels.profiled_graphs import ProfiledGraphs, join_profiled, measure_graphs
+from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled, measure_graphs
 from graphglass.detector import indexed_scorer
 from graphglass.detector.explanation import Explanation, explain_one
 from graphglass.detector.model_files import load_detector, save_detector
@@ -114,7 +114,7 @@ class ReferenceDetector:
 
     # Fitting
 
-    def fit(self, graphs: Any, y: object = None) -> Self:
+    def fit(self, graphs: GraphsLike, y: object = None) -> Self:
         """Keep normal graphs as references.
 
         Parameters
@@ -127,15 +127,15 @@ class ReferenceDetector:
             Present for scikit-learn's signature.
         """
         self._check_parameters()
-        several = isinstance(graphs, Mapping)
-        normals = graphs
-        if not isinstance(graphs, ProfiledGraphs):
-            normals = self._measure(union(graphs) if several else graph_set(graphs))
+        if isinstance(graphs, ProfiledGraphs):
+            normals = graphs
+        else:
+            normals = self._measure(union(graphs) if isinstance(graphs, Mapping) else graph_set(graphs))
         refuse_too_few(len(normals))
-        self._set_references(normals, structure_only=several)
+        self._set_references(normals, structure_only=isinstance(graphs, Mapping))
         return self
 
-    def fit_predict(self, graphs: Any, y: object = None) -> NDArray[np.int64]:
+    def fit_predict(self, graphs: GraphsLike, y: object = None) -> NDArray[np.int64]:
         """Fit, then flag every graph by its own leave-one-out score: 1 for an anomaly, 0 else. (graphs,)"""
         self.fit(graphs, y)
         if not self.scorer_.keeps_all:
@@ -166,7 +166,7 @@ class ReferenceDetector:
     # Scoring. Each call reads the scorer once: its answer then belongs to one state of the references.
 
     def score_table(
-        self, graphs: Any = None, *, alpha: float = 0.05, anomalous: NDArray[np.bool_] | None = None
+        self, graphs: GraphsLike | None = None, *, alpha: float = 0.05, anomalous: NDArray[np.bool_] | None = None
     ) -> ScoredGraphs:
         """Scores, p-values, flags and marks of some graphs; a notebook shows them as a ranking.
 
@@ -189,17 +189,17 @@ class ReferenceDetector:
             return scored_references(scorer, alpha)
         return scored_graphs(scorer, self._queries(graphs, scorer), alpha, anomalous=anomalous)
 
-    def decision_function(self, graphs: Any) -> NDArray[np.float64]:
+    def decision_function(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Anomaly score of every graph, taken as a new one; higher is more abnormal. (graphs,)"""
         scorer: ReferenceScorer = self._fitted("scorer_")
         return scorer.scores(self._queries(graphs, scorer))
 
-    def contributions(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
+    def contributions(self, graphs: GraphsLike) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every graph, {channel: (graphs,)}; they sum to the scores."""
         scorer: ReferenceScorer = self._fitted("scorer_")
         return scorer.contributions(self._queries(graphs, scorer))
 
-    def p_values(self, graphs: Any) -> NDArray[np.float64]:
+    def p_values(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
         scorer: ReferenceScorer = self._fitted("scorer_")
         if scorer.zero_shot:
@@ -209,7 +209,7 @@ class ReferenceDetector:
             )
         return conformal_p_values(scorer.scores(self._queries(graphs, scorer)), scorer.reference_scores)
 
-    def predict(self, graphs: Any, alpha: float | None = None) -> NDArray[np.int64]:
+    def predict(self, graphs: GraphsLike, alpha: float | None = None) -> NDArray[np.int64]:
         """1 for an anomaly, 0 for a normal graph. (graphs,)
 
         With ``alpha`` a graph is flagged if its p-value is at most alpha: about that share of normal graphs is flagged.
@@ -221,18 +221,18 @@ class ReferenceDetector:
             raise ParameterError(f"{self._name}.predict", "alpha", "between 0 and 1", alpha)
         return (self.p_values(graphs) <= alpha).astype(np.int64)
 
-    def select(self, graphs: Any, alpha: float = 0.1) -> NDArray[np.bool_]:
+    def select(self, graphs: GraphsLike, alpha: float = 0.1) -> NDArray[np.bool_]:
         """Flag graphs such that at most a share ``alpha`` of the flagged is expected to be normal.
 
         The Benjamini-Hochberg rule on the p-values.
         """
         return benjamini_hochberg(self.p_values(graphs), alpha)
 
-    def score_samples(self, graphs: Any) -> NDArray[np.float64]:
+    def score_samples(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Minus the anomaly score, as scikit-learn has it: higher is more NORMAL. (graphs,)"""
         return -self.decision_function(graphs)
 
-    def predict_proba(self, graphs: Any) -> NDArray[np.float64]:
+    def predict_proba(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Columns for normal and anomalous that sum to 1, (graphs, 2).
 
         The first is the conformal p-value, the second the share of normal references that score lower. They rank as the
@@ -260,11 +260,11 @@ class ReferenceDetector:
         scoring = self.decision_function if nodes else None
         return explain_one(query, self.references_, self.scorer_, neighbours=neighbours, decision_function=scoring)
 
-    def explain_all(self, graphs: Any, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
+    def explain_all(self, graphs: GraphsLike, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
         """One :meth:`explain` per graph, in their order."""
         return [self.explain(graph, neighbours=neighbours, nodes=nodes) for graph in graph_set(graphs)]
 
-    def map_positions(self, graphs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def map_positions(self, graphs: GraphsLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2).
 
         :class:`ScoredGraphs` are placed by the scores they have.
@@ -287,9 +287,10 @@ class ReferenceDetector:
         graphs = self._fitted("scorer_").graphs
         if identifier not in graphs.ids:
             raise GraphError(f"No reference has the id {identifier!r}; `glass references MODEL list` shows them.")
-        return graphs[graphs.ids.index(identifier)]
+        out: GraphSet = graphs[graphs.ids.index(identifier)]
+        return out
 
-    def with_references(self, graphs: Any) -> Self:
+    def with_references(self, graphs: GraphsLike) -> Self:
         """A detector with another normal set; nothing is trained again.
 
         The references may come from another domain, with other labels and attributes; queries must then be like them.
@@ -318,7 +319,7 @@ class ReferenceDetector:
         moved._use(replace(moved.scorer_, zero_shot=True))
         return moved
 
-    def add_references(self, graphs: Any) -> Self:
+    def add_references(self, graphs: GraphsLike) -> Self:
         """Add trusted normal graphs to the references (few-shot calibration)."""
         added = self._queries(graphs, trusted=True)
         added = added.structure_only() if self.scorer_.structure_only else added
@@ -344,7 +345,7 @@ class ReferenceDetector:
         self._change_references(self.references_[keep])
         return self
 
-    def add_anomalies(self, graphs: Any, *, strict: bool = False) -> Self:
+    def add_anomalies(self, graphs: GraphsLike, *, strict: bool = False) -> Self:
         """Refused, unless a detector can learn from known anomalies."""
         raise InputError(f"{self._name} takes no known anomalies. Use GraphGlass for them.")
 
@@ -423,7 +424,9 @@ class ReferenceDetector:
     def _name(self) -> str:
         return type(self).__name__
 
-    def _queries(self, graphs: Any, scorer: ReferenceScorer | None = None, *, trusted: bool = False) -> ProfiledGraphs:
+    def _queries(
+        self, graphs: GraphsLike, scorer: ReferenceScorer | None = None, *, trusted: bool = False
+    ) -> ProfiledGraphs:
         """Graphs in the form of the references, measured; graphs that are measured already stay as they are."""
         scorer = self._fitted("scorer_") if scorer is None else scorer
         if isinstance(graphs, ProfiledGraphs):
@@ -432,7 +435,7 @@ class ReferenceDetector:
         warn_of_other_types(queries, scorer.references.graphs)
         return self._measure(queries, structure_only=scorer.structure_only)
 
-    def _some(self, graphs: Any, scorer: ReferenceScorer) -> GraphSet:
+    def _some(self, graphs: GraphsLike, scorer: ReferenceScorer) -> GraphSet:
         queries = graph_set(graphs, None if scorer.zero_shot else scorer.reading)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")

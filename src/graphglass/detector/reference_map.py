@@ -89,7 +89,7 @@ def _majorise(start: NDArray[np.float64], distances: NDArray[np.float64]) -> NDA
         length = np.sqrt((step**2).sum(axis=2))
         ratio = np.where(length > 1e-12, distances / np.maximum(length, 1e-12), 0)
         points = (ratio[:, :, None] * step).sum(axis=1) / len(points)
-    return points - points.mean(axis=0)
+    return np.asarray(points - points.mean(axis=0))
 
 
 def _place(landmarks: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,7 +105,7 @@ def _place(landmarks: NDArray[np.float64], distances: NDArray[np.float64]) -> ND
         length = np.sqrt((step**2).sum(axis=2))
         wanted = landmarks + distances[:, :, None] * step / np.maximum(length, 1e-12)[:, :, None]
         points = wanted.mean(axis=1)
-    return points
+    return np.asarray(points)
 
 
 def _outward(points: NDArray[np.float64], excess: NDArray[np.float64], radius: float) -> NDArray[np.float64]:

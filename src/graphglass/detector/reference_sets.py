@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.patterns.wl import graph_hashes
-from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs
 from graphglass.errors import GraphError, InputError
 from graphglass.graphs.concatenation import concatenate, counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
@@ -27,7 +27,7 @@ _DEEP = 16  # rounds of refinement, enough to see across most molecules
 _SAME_SPECTRUM = 1e-5  # more than rounding changes in the spectrum of a graph whose nodes are reordered
 
 
-def graph_set(graphs: Any, reading: ReadingOptions | None = None) -> GraphSet:
+def graph_set(graphs: GraphsLike, reading: ReadingOptions | None = None) -> GraphSet:
     """The graphs as a set, read as others were. Of objects in memory none may be left out: scores match by place."""
     if isinstance(graphs, GraphSet):
         return graphs
@@ -173,7 +173,7 @@ def _shape(graphs: GraphSet) -> NDArray[np.uint64]:
 def _sums(values: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Sums of consecutive runs, modulo 2**64; an empty run has 0."""
     totals = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
-    return totals[offsets[1:]] - totals[offsets[:-1]]
+    return np.asarray(totals[offsets[1:]] - totals[offsets[:-1]])
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

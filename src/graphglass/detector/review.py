@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphglass.channels.profiled_graphs import join_profiled
+from graphglass.channels.profiled_graphs import GraphsLike, join_profiled
 from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
@@ -78,7 +78,7 @@ class Review:
     """
 
     def __init__(
-        self, detector: GraphGlass, graphs: Any, *, path: str | Path | None = None, reviewer: str = ""
+        self, detector: GraphGlass, graphs: GraphsLike, *, path: str | Path | None = None, reviewer: str = ""
     ) -> None:
         self._detector, self.reviewer = detector, reviewer
         self._fixed = detector.score_table(graphs)
@@ -139,7 +139,7 @@ class Review:
         write_whole(Path(path), "".join(_line(mark) for mark in self.marks).encode())
 
     @classmethod
-    def load(cls, path: str | Path, detector: GraphGlass, graphs: Any, *, reviewer: str = "") -> Review:
+    def load(cls, path: str | Path, detector: GraphGlass, graphs: GraphsLike, *, reviewer: str = "") -> Review:
         """Continue a review from its file."""
         if not Path(path).is_file():
             raise ArtifactError(f"{path} is not a file of marks. Name one that a review wrote.")

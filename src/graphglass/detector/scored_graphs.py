@@ -206,20 +206,17 @@ def shifted_attributes(graphs: GraphSet, references: GraphSet) -> Iterator[str]:
     """
     if len(graphs) < LEAST_SHIFTED:
         return
-    for names, column_of, owners in (
-        (references.attribute_names, lambda g: g.attributes, lambda g: np.repeat(np.arange(len(g)), g.sizes)),
-        (
-            references.edge_attribute_names,
-            lambda g: g.edge_attributes,
-            lambda g: np.repeat(np.arange(len(g)), 2 * g.edge_counts),
-        ),
+    for names, known, new, counts in (
+        (references.attribute_names, references.attributes, graphs.attributes, graphs.sizes),
+        (references.edge_attribute_names, references.edge_attributes, graphs.edge_attributes, 2 * graphs.edge_counts),
     ):
+        if known is None or new is None or not len(known) or not len(new):
+            continue
+        owners = np.repeat(np.arange(len(graphs)), counts)
         for place, name in enumerate(names):
-            theirs, mine = column_of(references)[:, place], column_of(graphs)[:, place]
-            if not len(theirs) or not len(mine):
-                continue
+            theirs, mine = known[:, place], new[:, place]
             low, high = float(theirs.min()), float(theirs.max())
-            inside = np.bincount(owners(graphs)[(mine >= low) & (mine <= high)], minlength=len(graphs)) > 0
+            inside = np.bincount(owners[(mine >= low) & (mine <= high)], minlength=len(graphs)) > 0
             share = 1 - inside.mean()
             if share >= SHIFTED:
                 yield (

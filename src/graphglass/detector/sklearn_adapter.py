@@ -13,7 +13,7 @@ from graphglass.detector.graphglass import GraphGlass
 from graphglass.detector.reference_detector import ReferenceDetector
 
 
-class SklearnDetector(OutlierMixin, BaseEstimator):
+class SklearnDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """An outlier detector in scikit-learn's sense around a GraphGlass or a GLASS: HIGHER means more NORMAL here.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.profiled_graphs import GraphsLike
 from graphglass.errors import ArtifactError, GlassError, InputError
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
@@ -57,11 +58,11 @@ class SummaryDetector:
             _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
         return cls(summary, None if needed is None else needed.embedder_, source_prior)
 
-    def decision_function(self, graphs: Any) -> NDArray[np.float64]:
+    def decision_function(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
         return self.summary.scores(self._inputs(graphs), source_prior=self.source_prior)
 
-    def contributions(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
+    def contributions(self, graphs: GraphsLike) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to every score; they sum to it."""
         return self.summary.contributions(self._inputs(graphs), source_prior=self.source_prior)
 
@@ -126,7 +127,7 @@ class SummaryDetector:
             attributes=np.zeros((3, len(names))) if names else None, attribute_names=names,
         )  # fmt: skip
 
-    def _inputs(self, graphs: Any) -> Any:
+    def _inputs(self, graphs: GraphsLike) -> Any:
         queries = read_graphs(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")

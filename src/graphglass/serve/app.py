@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -41,6 +41,7 @@ from graphglass.serve.worker_process import WorkerProcess
 
 logger = logging.getLogger("graphglass.serve")
 
+T = TypeVar("T")
 _STATUSES = {
     400: "Bad request", 401: "No token", 405: "Wrong method", 408: "Body too slow", 409: "Model on disk is in the way",
     413: "Body too large", 421: "Another host", 422: "Cannot be used", 429: "Too many requests", 500: "Failed",
@@ -113,7 +114,7 @@ def create_app(
     app.add_middleware(BodyLimit, limits=bounds)
     app.add_middleware(Guard, counters=counters, token=token, hosts=hosts)
 
-    async def timely(work: Awaitable[Any]) -> Any:
+    async def timely(work: Awaitable[T]) -> T:
         counters.waiting.set(batcher.waiting + worker.line.waiting)
         async with asyncio.timeout(bounds.seconds):
             return await work

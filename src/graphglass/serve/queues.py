@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class BusyError(Exception):
@@ -24,7 +26,7 @@ class WorkThread:
     def full(self) -> bool:
         return self.waiting >= self._most
 
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         if self.full:
             raise BusyError
         self.waiting += 1

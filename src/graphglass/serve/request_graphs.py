@@ -93,7 +93,7 @@ def estimated_seconds(item: Item, limits: Limits) -> float:
     nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
     if nodes > limits.max_nodes_per_graph or edges > limits.max_edges_per_graph:
         return _PER_GRAPH
-    return _PER_GRAPH + _PER_ITEM * (nodes + edges) + _PER_MOTIF * edges**1.5
+    return float(_PER_GRAPH + _PER_ITEM * (nodes + edges) + _PER_MOTIF * edges**1.5)
 
 
 def _size(value: Any) -> int:

@@ -90,7 +90,8 @@ class Service:
         """None where a summary is served: p-values would need the private references."""
         if self.detector is None:
             return [None] * len(scores)
-        return conformal_p_values(scores, self.detector.decision_scores_).tolist()
+        out: list[float] | list[None] = conformal_p_values(scores, self.detector.decision_scores_).tolist()
+        return out
 
     @property
     def smallest_p_value(self) -> float | None:
