@@ -37,6 +37,19 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "edges": 1.0,
 }
 
+COUNTS = "patterns:count"
+# What references lack where a channel or a family has no data.
+LACKED: Mapping[str, str] = {
+    "patterns:direction": "edges have no direction",
+    "patterns:lengths": "no node attributes",
+    "patterns:contrast": "no node attributes",
+    "patterns": "no such edge attribute",
+    "chemistry": "not read as molecules",
+    "geometry": "no node attributes",
+    "attributes": "no node attributes, or positions in space",
+    "edges": "no direction and no edge attributes",
+}
+
 EDGE_VALUES = 3  # edge attributes that name edges; all of them enter the table
 
 
@@ -68,10 +81,31 @@ def default_channels() -> list[Channel]:
 
 
 def default_weights(channels: Sequence[Channel]) -> dict[str, float]:
-    """The weight of every fitted channel that has data. They sum to 1."""
-    present = [channel for channel in channels if channel.has_data]
-    families = [channel.family for channel in present]
+    """The weight of every fitted channel that has data. They sum to 1.
+
+    A channel that was not built because it repeats another one leaves its share to that one: scores stay the same.
+    """
+    names = [channel.name for channel in channels if channel.has_data]
+    copied = _repeated_by_counts(names)
+    families = [name.partition(":")[0] for name in (*names, *([COUNTS] if copied else []))]
     total = sum(FAMILY_WEIGHTS[family] for family in set(families))
-    return {
-        channel.name: FAMILY_WEIGHTS[channel.family] / families.count(channel.family) / total for channel in present
-    }
+    weights = {}
+    for name, family in zip(names, families, strict=False):
+        weights[name] = FAMILY_WEIGHTS[family] / families.count(family) / total * (2 if name == copied else 1)
+    return weights
+
+
+def omitted_channels(channels: Sequence[Channel]) -> dict[str, str]:
+    """The default's channels that are not among some, and why each was not built."""
+    names = [channel.name for channel in channels]
+    copied = _repeated_by_counts(names)
+    reasons = {channel.name: LACKED.get(channel.name) or LACKED[channel.family] for channel in default_channels()
+               if channel.name not in names}  # fmt: skip
+    return reasons | ({COUNTS: f"every edge counts once, as in {copied}"} if copied else {})
+
+
+def _repeated_by_counts(names: Sequence[str]) -> str | None:
+    """The channel that patterns with counts of edges would repeat, where every edge of the references counts once."""
+    if COUNTS in names or "edges:values" not in names:
+        return None
+    return "patterns:direction" if "patterns:direction" in names else "patterns:labels"

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from graphglass.channels.channel import Channel
-from graphglass.channels.default_channels import default_channels, default_weights
+from graphglass.channels.default_channels import default_channels, default_weights, omitted_channels
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled
 from graphglass.detector.reference_detector import ReferenceDetector, staying
@@ -152,7 +152,11 @@ class GraphGlass(ReferenceDetector):
 
     def method_facts(self) -> dict[str, Any]:
         once = self._counts_once(self.scorer_.graphs)
-        return {"repeats": f"{'once' if once else 'keep'}; {self.scorer_.repeated} left out"}
+        omitted = (f"{name} ({reason})" for name, reason in omitted_channels(self.scorer_.channels).items())
+        return {
+            "repeats": f"{'once' if once else 'keep'}; {self.scorer_.repeated} left out",
+            "channels not built": ", ".join(omitted) or "none",
+        }
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

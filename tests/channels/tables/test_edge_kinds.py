@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass import GLASS, GraphGlass, ReferenceDetector
-from graphglass.channels.default_channels import default_channels
+from graphglass.channels.default_channels import default_channels, default_weights, omitted_channels
 from graphglass.channels.patterns.initial_labels import DirectionStart, EdgeValueStart
 from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables.edge_kinds import EdgeKindMap
@@ -19,7 +19,7 @@ from graphglass.channels.tables.edge_values import EdgeValueMap
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.graph_set import GraphSet
 
-NEW = {"patterns:direction", "patterns:count", "patterns:edge_value_0", "edges:values", "edges:kinds"}
+NEW = {"patterns:direction", "patterns:edge_value_0", "edges:values", "edges:kinds"}
 
 
 def flows(count: int, seed: int, *, directed: bool = True, amounts: bool = True) -> GraphSet:
@@ -55,6 +55,35 @@ def test_undirected_sets_without_edge_attributes_have_none_of_the_new_channels()
     for channel in channels:
         channel.fit(rich)
     assert NEW <= {channel.name for channel in channels if channel.has_data}
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_patterns_of_counts_are_built_only_where_they_differ_from_another_channel(directed: bool) -> None:
+    """Left out where every edge counts once; its twin takes over its weight, so that scores stay the same."""
+    once = flows(70, 0, directed=directed)
+    graphs, queries = measure_graphs(once), measure_graphs(flows(10, 1, directed=directed))
+    twin = "patterns:direction" if directed else "patterns:labels"
+    channels = default_channels()
+    for channel in channels:
+        channel.fit(graphs)
+    built = [channel for channel in channels if channel.has_data]
+    assert "patterns:count" not in {channel.name for channel in built}
+    assert omitted_channels(built)["patterns:count"] == f"every edge counts once, as in {twin}"
+    copy = next(channel for channel in channels if channel.name == "patterns:count")
+    copy.references = copy.encode(graphs)
+    one = next(channel for channel in built if channel.name == twin)
+    assert np.array_equal(
+        one.compare(one.encode(queries), one.references), copy.compare(copy.encode(queries), copy.references)
+    )
+    assert default_weights(built)[twin] == pytest.approx(2 * default_weights(built)["patterns:shape"])
+    assert sum(default_weights(built).values()) == pytest.approx(1)
+    counts = np.where(np.arange(once.edge_count) % 3, 1.0, 2.0)
+    sources, targets, _, amounts = once.edge_list()
+    twice = canonical_graph_set(
+        once.sizes, sources, targets, ids=once.ids, node_labels=once.node_labels, directed=directed,
+        edge_attributes=np.column_stack([amounts, counts]), edge_attribute_names=["amount", "count"],
+    )  # fmt: skip
+    assert any(channel.name == "patterns:count" for channel in GraphGlass().fit(twice).scorer_.channels)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +137,7 @@ def test_edges_are_named_by_quantiles_and_by_their_count() -> None:
     np.testing.assert_allclose(shares, 0.25, atol=0.03)
     assert not EdgeValueStart(4, 1).fit(graphs)
     count = EdgeValueStart(4, None)
-    assert count.fit(graphs)
+    assert not count.fit(graphs)  # every edge counts once: it would repeat another channel
     assert set((count.names(graphs)[1] % 4).tolist()) == {0}
 
 

@@ -116,7 +116,8 @@ class EdgeValueStart:
     """Labels and directions as given, and every edge named by one of its attributes: the bucket among references.
 
     Attributes are numbered without ``count``. A place of None stands for the count itself, which every edge of a
-    directed set and of a set with edge attributes has, and which is a name as it is.
+    directed set and of a set with edge attributes has, and which is a name as it is. Where it is 1 for every edge of
+    the references, it would only repeat another channel: no data.
     """
 
     def __init__(self, buckets: int, place: int | None) -> None:
@@ -127,7 +128,7 @@ class EdgeValueStart:
         values = edge_numbers(references.graphs)
         if self.place is None:
             self.cuts = np.arange(1.5, self.buckets, dtype=np.float64)
-            return bool(values.shape[1] > 0)
+            return values.shape[1] > 0 and bool((values[:, -1] != 1).any())
         if self.place >= values.shape[1] - 1:
             return False
         self.cuts = quantile_cuts(values[:, self.place], self.buckets)
