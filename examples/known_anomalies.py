@@ -26,7 +26,7 @@ for count in (0, 1, 5, 20):
 
 # Which known anomalies does the most abnormal graph resemble?
 most_abnormal = test[detector.decision_function(molecules[test]).argmax()]
-explanation = detector.explain(molecules[most_abnormal], nodes=False)
+explanation = detector.explain(molecules[most_abnormal])
 print(f"{explanation.id} resembles {', '.join(near.id for near in explanation.resembles[:3])}:")
 for reason in explanation.reasons[:3]:
     print(f"  {reason}")

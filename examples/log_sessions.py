@@ -58,5 +58,5 @@ queries = read_graphs(new + odd)
 scores, p_values = detector.decision_function(queries), detector.p_values(queries)
 for place in (-scores).argsort()[:5]:
     print(f"{queries.ids[place]:24} score {scores[place]:6.3f}  p-value {p_values[place]:.3f}")
-    for reason in detector.explain(queries[place], nodes=False).reasons[:2]:
+    for reason in detector.explain(queries[place]).reasons[:2]:
         print(f"    {reason}")

@@ -58,5 +58,5 @@ customers = read_graphs(recent, **settings)
 scores, p_values = detector.decision_function(customers), detector.p_values(customers)
 for place in (-scores).argsort()[:4]:
     print(f"{customers.ids[place]:16} score {scores[place]:6.3f}  p-value {p_values[place]:.3f}")
-    for reason in detector.explain(customers[place], nodes=False).reasons[:2]:
+    for reason in detector.explain(customers[place]).reasons[:2]:
         print(f"    {reason}")

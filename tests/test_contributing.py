@@ -88,7 +88,7 @@ def test_a_channel_passes_the_tests_of_every_channel(add, monkeypatch):
         if vars(module).get("default_channels") is original:
             monkeypatch.setattr(module, "default_channels", with_toy)
     molecules = load_dataset("MUTAG")
-    assert toy.name in GraphGlass().fit(molecules[:40]).explain(molecules[50], nodes=False).contributions
+    assert toy.name in GraphGlass().fit(molecules[:40]).explain(molecules[50]).contributions
 
 
 def test_a_baseline(add, monkeypatch):

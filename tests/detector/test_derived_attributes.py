@@ -51,14 +51,14 @@ def test_queries_that_are_references_are_named(fitted, normals):
 
 
 def test_a_batch_is_explained_one_by_one(fitted, queries):
-    together = fitted.explain_all(queries[:2], nodes=False)
-    assert [item.score for item in together] == [fitted.explain(queries[i], nodes=False).score for i in range(2)]
+    together = fitted.explain_all(queries[:2])
+    assert [item.score for item in together] == [fitted.explain(queries[i]).score for i in range(2)]
 
 
 def test_notebooks_show_detectors_and_explanations(fitted, queries):
     assert "not fitted" in GraphGlass()._repr_html_()
     assert f"<td>{fitted.scorer_.reference_count}</td>" in fitted._repr_html_()
-    told = fitted.explain(queries[0], nodes=False)
+    told = fitted.explain(queries[0])
     assert told.id in told._repr_html_()
     assert f"p-value {told.p_value:.4f}" in told._repr_html_()
 

@@ -74,7 +74,7 @@ def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many,
 def test_neighbours_are_those_of_brute_force_over_all_references(small, many, queries, bounds):
     large = small.with_references(many)
     scorer, query = large.scorer_, large._queries(queries[3])
-    told = large.explain(queries[3], neighbours=100, nodes=False).neighbours
+    told = large.explain(queries[3], neighbours=100).neighbours
     rows = {c.name: c.compare(c.encode(query), c.references)[0] / c.reference_scales for c in scorer.channels}
     twin = scorer.fusion.scores({name: np.zeros(1) for name in rows})
     brute = np.maximum(scorer.fusion.scores(rows) - twin, 0)
@@ -137,14 +137,14 @@ def test_a_saved_index_is_mapped_covered_by_the_manifest_and_in_the_facts(
     small, many, queries, few_candidates, tmp_path
 ):
     large = small.with_references(many)
-    scores, told = large.decision_function(queries), large.explain(queries[0], nodes=False)
+    scores, told = large.decision_function(queries), large.explain(queries[0])
     large.save(tmp_path / "model")
     file = json.loads((tmp_path / "model" / "manifest.json").read_text())["files"]["index"]["file"]
     assert file.endswith(".faiss")
     del large
     loaded = ReferenceDetector.load(tmp_path / "model")
     assert np.array_equal(loaded.decision_function(queries), scores)
-    assert [item.id for item in loaded.explain(queries[0], nodes=False).neighbours] == [n.id for n in told.neighbours]
+    assert [item.id for item in loaded.explain(queries[0]).neighbours] == [n.id for n in told.neighbours]
     with open("/proc/self/maps") as maps:
         assert str(tmp_path / "model" / file) in maps.read()
     loaded.save(tmp_path / "model")  # onto itself
@@ -160,7 +160,7 @@ def test_every_reference_can_be_a_neighbour_and_is_drawn(many, bounds):
     large = GraphGlass().fit(many)
     outside = next(name for name in many.ids if name not in large.references_.graphs.ids)
     twin = many[many.ids.index(outside)]
-    assert large.explain(twin, nodes=False).neighbours[0].distance == 0
+    assert large.explain(twin).neighbours[0].distance == 0
     assert large.reference(outside).content_hashes() == twin.content_hashes()
     assert "similarity: " in report_page(large, large.score_table(twin))
     with pytest.raises(GraphError, match="No reference has the id 'other'"):

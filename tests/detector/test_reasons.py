@@ -1,117 +1,137 @@
-"""Labels and attributes in the words of an explanation."""
+"""Causes of a score in sentences, in the words of the domain."""
 
 import numpy as np
 import pytest
 
 from graphglass import GraphGlass, read_graphs
-from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.reasons import _carried, field_deviations
-from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.graphs.concatenation import concatenate
-from graphglass.structure.profile import profile
+from graphglass.detector.reasons import amount
 
-PATH = ([0, 1, 2], [1, 2, 3])  # four nodes in a row
+DRUGS = ["CC(=O)Oc1ccccc1C(=O)O", "CC(=O)Nc1ccc(O)cc1", "CC(C)Cc1ccc(cc1)C(C)C(=O)O", "OC(=O)c1ccccc1O",
+         "CCOC(=O)c1ccc(N)cc1", "CCN(CC)CCOC(=O)c1ccc(N)cc1", "CCN(CC)CC(=O)Nc1c(C)cccc1C", "NCCc1ccc(O)c(O)c1",
+         "COc1ccccc1OCC(O)CO", "CC(N)Cc1ccccc1", "NC(=O)c1cccnc1", "COc1ccc2cc(ccc2c1)C(C)C(=O)O"]  # fmt: skip
 
 
-def path(name, labels=None, edges=None, values=None, sources=PATH[0], targets=PATH[1]):
-    return canonical_graph_set(
-        [4], sources, targets, ids=[name],
-        node_labels=labels, edge_labels=edges, attributes=None if values is None else np.array(values)[:, None],
-        label_names={1: "C", 2: "N", 9: "Br", 5: "single", 6: "double"},
-    )  # fmt: skip
-
-
-def deviations(query, references):
-    return field_deviations(*(ProfiledGraphs(part, profile(part), {}) for part in (query, references)))
-
-
-@pytest.fixture
-def references():
-    return concatenate(path(f"r{i}", [1, 1, 2, 1], [5, 5, 5], [0.0, 1.0, 2.0, 1.0 + i]) for i in range(6))
-
-
-def test_shares_are_those_counted_by_hand(references):
-    found = {column.name: column for column in _carried(path("q", [9, 1, 2, 2], [6, 5, 6], [5, 1, 2, 0]), references)}
-    assert {name: column.value for name, column in found.items() if column.share_of == "nodes"} == {
-        "label C": 0.25, "label N": 0.5, "label Br": 0.25,
-    }  # fmt: skip
-    assert found["label C"].normal == pytest.approx([0.75] * 6)
-    assert found["edge C–Br (double)"].value == pytest.approx(1 / 3)
-    assert not found["edge C–Br (double)"].normal.any()
-    assert found["edge C–N (single)"].normal == pytest.approx([2 / 3] * 6)
-    assert found["highest attribute_0"].value == 5
-    assert found["highest attribute_0"].normal == pytest.approx([2, 2, 3, 4, 5, 6])
-    assert found["mean attribute_0"].normal[0] == pytest.approx(1.0)
-
-
-def test_unseen_labels_come_first_and_are_named(references):
-    rows = deviations(path("q", [9, 1, 2, 1], [5, 5, 5], [0, 1, 2, 1]), references)
-    assert rows[0].name in ("label Br", "edge C–Br (single)")
-    assert rows[0].cause == rows[1].cause
-    assert "label Br makes up 25% of the nodes; no normal graph has it" in [r.words for r in rows]
-
-
-def test_a_label_that_is_missing_is_named(references):
-    words = [row.words for row in deviations(path("q", [1, 1, 1, 1], [5, 5, 5], [0, 1, 2, 1]), references)]
-    assert any(text.startswith("label N makes up 0% of the nodes, lower than usual") for text in words)
-
-
-def test_usual_labels_are_not_listed(references):
-    names = [row.name for row in deviations(references[3], references)]
-    assert not any(name.startswith(("label", "edge ", "mean", "highest")) for name in names)
-
-
-def test_graphs_without_labels_attributes_or_edges_have_no_such_words(references):
-    bare = concatenate(path(f"r{i}") for i in range(3))
-    assert list(_carried(bare[0], bare)) == []
-    lone = path("lone", [1, 1, 2, 1], [], [0, 1, 2, 1], sources=[], targets=[])
-    assert not any(column.share_of == "edges" for column in _carried(lone, references))
-
-
-def test_coordinates_have_no_usual_value():
-    generator = np.random.default_rng(0)
-    places = [np.cumsum([[1.0, 0], [0, 1], [1, 0], [0, 1]], axis=0) + generator.normal(size=2) for _ in range(3)]
-    drawn = concatenate(
-        canonical_graph_set([4], *PATH, ids=[f"r{i}"], attributes=place) for i, place in enumerate(places)
-    )
-    assert list(_carried(drawn[0], drawn)) == []
-
-
-def test_atoms_and_bonds_are_called_by_their_names(tmp_path):
+@pytest.fixture(scope="module")
+def drugs():
     pytest.importorskip("rdkit")
-    normals, queries = tmp_path / "n.smi", tmp_path / "q.smi"
-    normals.write_text("CCO\nCCCO\nCCN\nCCCC\nCC(C)O\nCCCCO\nCC(C)N\nCCOC\n")
-    queries.write_text("CC(Br)N=NC\n")
-    told = GraphGlass().fit(read_graphs(normals)).explain(read_graphs(queries), nodes=False)
-    names = [field.name for field in told.fields]
-    assert "label Br" in names[:3]
-    assert "edge N–N (double)" in names[:3]
+    return GraphGlass().fit(read_graphs(DRUGS, format="smi"))
 
 
-def test_equal_attributes_are_not_unusual():
-    """The query's mean in single and the references' in double precision would differ in the last digits."""
-    same = concatenate(path(f"r{i}", values=[0.7] * 4) for i in range(5))
-    assert all(column.value == column.normal[0] for column in _carried(same[0], same))
+def explained(detector, smiles):
+    return detector.explain(read_graphs([smiles], format="smi"))
 
 
-def test_many_labels_cost_no_pass_each():
-    generator = np.random.default_rng(0)
-    many = concatenate(path(f"r{i}", generator.integers(0, 10**6, 4)) for i in range(200))
-    assert len([c for c in _carried(many[0], many) if c.share_of == "nodes"]) <= 4
+def test_the_metal_of_cisplatin_is_the_hottest_atom_and_the_first_sentence(drugs):
+    told = explained(drugs, "N[Pt](N)(Cl)Cl")
+    assert told.node_attribution.argmax() == 1
+    assert told.reasons[0] == "Contains platinum (Pt1); none of 12 normal molecules has platinum."
 
 
-def test_text_that_looks_like_another_label_is_marked(references):
-    other = canonical_graph_set([4], *PATH, ids=["q"], node_labels=[1, 1, 77, 1], edge_labels=[5, 5, 5],
-                                attributes=np.zeros((4, 1)), label_names={77: "N", 1: "C", 5: "single"})  # fmt: skip
-    names = [column.name for column in _carried(other, references)]
-    assert "label N (text)" in names
-    assert "label N" in names
+@pytest.mark.parametrize(
+    ("smiles", "name", "atoms"),
+    [
+        ("CC(=O)Nc1ccc(N=[N+]=[N-])cc1", "an azide", {8, 9, 10}),
+        ("OC(=O)c1ccccc1OO", "a peroxide", {9, 10}),
+        ("CCOC(=O)c1ccc(B(O)O)cc1", "a boronic acid", {9, 10, 11}),
+    ],
+)
+def test_functional_groups_are_named_and_hot(drugs, smiles, name, atoms):
+    told = explained(drugs, smiles)
+    sentence = next(cause for cause in told.causes if cause.words.startswith("Contains"))
+    assert sentence.words.startswith(f"Contains {name} (")
+    assert sentence.words.endswith("; none of the five nearest normal molecules does.")
+    assert set(sentence.nodes) == atoms
+    assert int(told.node_attribution.argmax()) in atoms
 
 
-def test_descriptors_of_a_molecule_are_told_in_the_words_of_a_chemist(molecules):
-    greasy = read_graphs(["CCCCCCCCCCCCCCCCCCCC"], format="smi")
-    found = {row.name: row for row in deviations(greasy, molecules[:19])}
-    assert found["logP"].value == pytest.approx(8.05, abs=0.01)
-    assert found["logP"].words.startswith("logP is 8.05, higher than usual: normal graphs have ")
-    assert found["molecular weight"].cause == "size"
-    assert "formal charge" not in found  # as usual
+def test_a_missing_ring_is_told_with_a_reference_that_has_one(drugs):
+    told = explained(drugs, "CCCCCCCC(=O)O")
+    assert any("no ring; all five nearest normal molecules have one, such as line-" in text for text in told.reasons)
+
+
+def test_structure_is_told_to_chemists_in_their_words(drugs):
+    words = " ".join(
+        " ".join(explained(drugs, smiles).reasons) for smiles in ("CCCCCCCCCCCCCCCCCC", "C1CC1C1CC1", "[Na+].[Cl-]")
+    )
+    for odd in ("core", "spectrum", "node", "edge", "graph", "clustering", "aromatic is"):
+        assert odd not in words
+
+
+def flow(seed, labels=("a", "b", "c", "a", "b", "c")):
+    rng = np.random.default_rng(seed)
+    nodes = [
+        {"id": f"n{i}", "label": label, "attributes": {"risk_score": float(rng.normal())}}
+        for i, label in enumerate(labels)
+    ]
+    edges = [
+        {"source": f"n{i}", "target": f"n{(i + 1) % 6}", "attributes": {"amount": int(rng.integers(3, 900))}}
+        for i in range(6)
+    ]
+    return {"id": f"g{seed}", "directed": True, "nodes": nodes, "edges": edges}
+
+
+@pytest.fixture(scope="module")
+def flows():
+    return GraphGlass().fit(read_graphs([flow(seed) for seed in range(40)]))
+
+
+def test_a_label_that_no_reference_has_is_named_with_its_node(flows):
+    told = flows.explain(read_graphs([flow(99, ("a", "b", "casino", "a", "b", "c"))]))
+    assert told.reasons[0] == "Label casino at node n2; none of 40 normal graphs has this label."
+    assert told.foreign == ("casino",)
+    assert told.node_attribution.argmax() == 2
+    assert "node foreign" in told.draw().svg
+
+
+def test_an_attribute_is_told_by_its_name_with_the_normal_range(flows):
+    record = flow(99)
+    record["nodes"][4]["attributes"]["risk_score"] = 50
+    told = flows.explain(read_graphs([record]))
+    assert told.reasons[0].startswith("Node n4 (b): risk score 50; normal nodes have -")
+    assert told.causes[0].nodes == (4,)
+
+
+def test_an_edge_against_the_usual_direction_is_named(flows):
+    record = flow(99)
+    record["edges"][2] |= {"source": "n3", "target": "n2"}
+    told = flows.explain(read_graphs([record]))
+    assert told.reasons[0] == "Edge n3 (a) -> n2 (c): none of 40 normal graphs has an edge of this kind."
+    assert {2, 3} == set(told.causes[0].nodes)
+
+
+def test_a_missing_label_is_told_with_a_reference_that_has_it(flows):
+    told = flows.explain(read_graphs([flow(99, ("a", "b", "a", "a", "b", "b"))]))
+    missing = "no node with label c; all five nearest normal graphs have one, such as g"
+    assert any(missing in text and "as do 40 of 40 normal graphs" in text for text in told.reasons)
+
+
+def test_a_hub_is_told_by_its_neighbours():
+    rings = read_graphs(
+        [{"id": str(n), "nodes": n, "edges": [[i, (i + 1) % n] for i in range(n)]} for n in range(8, 28)]
+    )
+    spokes = [[i, (i + 1) % 12] for i in range(12)] + [[0, i] for i in range(2, 11)]
+    told = GraphGlass().fit(rings).explain(read_graphs([{"id": "hub", "nodes": 12, "edges": spokes}]))
+    assert told.node_attribution.argmax() == 0
+    hub = "is joined to 11 nodes; nodes of the five nearest normal graphs to at most 2."
+    assert any(text.startswith("Node 0") and text.endswith(hub) for text in told.reasons)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12800, "12,800"), (0.5, "0.5"), (1234.5, "1,234"), (-3, "-3"), (2.0, "2")]
+)
+def test_numbers_are_written_as_people_do(value, text):
+    assert amount(value) == text
+
+
+def test_the_family_that_separates_a_known_anomaly_is_named(drugs):
+    known = ["Cc1c(cc(cc1[N+](=O)[O-])[N+](=O)[O-])[N+](=O)[O-]", "O=[N+]([O-])c1cc([N+](=O)[O-])cc([N+](=O)[O-])c1"]
+    detector = GraphGlass().fit(read_graphs(DRUGS, format="smi"), anomalies=read_graphs(known, format="smi"))
+    told = explained(detector, "Oc1c([N+](=O)[O-])cc([N+](=O)[O-])cc1[N+](=O)[O-]")
+    near, normal = told.resembles[0], told.neighbours[0]
+    gaps = {family: near.families[family] - normal.families[family] for family in near.families}
+    sentence = next(text for text in told.reasons if "esembles known anomaly" in text)
+    family = max(gaps, key=gaps.get)
+    assert (
+        f"similarity {near.families[family]:.2f}, to the nearest normal molecule {normal.families[family]:.2f}"
+        in sentence
+    )

@@ -39,7 +39,7 @@ def test_molecules_have_chemistry_and_other_graphs_do_not(detector, molecules, n
 
 def test_contributions_sum_to_the_score(detector, molecules):
     queries = molecules[18:]
-    told = detector.explain(queries[0], nodes=False)
+    told = detector.explain(queries[0])
     assert told.contributions.keys() >= CHEMISTRY
     assert sum(told.contributions.values()) == pytest.approx(detector.decision_function(queries[0])[0])
 

@@ -52,10 +52,10 @@ def test_rings_are_drawn_with_alternating_bonds():
 
 
 def test_responsible_atoms_and_the_bond_between_them_are_highlighted():
-    attribution = np.array([0.0, 0.9, 1.0, 0.0, -0.5])
+    attribution = np.array([0.0, 0.9, 1.0, 0.0, 0.05])
     picture = draw_graph(read_graphs(["CCOCC"], format="smi"), attribution)
     assert classes(picture).count("halo hot") == 2
-    assert classes(picture).count("halo cold") == 1
+    assert "cold" not in picture.svg
     assert classes(picture, "line").count("halo hot") == 1
 
 
@@ -110,13 +110,40 @@ def test_edges_of_large_amounts_are_thick():
     assert widths[-1] == pytest.approx(4 * widths[0], abs=0.3)
 
 
-def test_marked_edges_are_drawn_where_both_ends_are_shown():
-    flows = [{"nodes": 3, "edges": [[0, 1], [1, 2]], "directed": True}]
-    graph = read_graphs(flows)
-    assert classes(draw_graph(graph), "line").count("marked") == 0
-    assert classes(draw_graph(graph, marked=[(0, 1)]), "line").count("marked") == 1
+def test_hot_edges_are_drawn_where_both_ends_are_shown():
+    graph = read_graphs([{"nodes": 3, "edges": [[0, 1], [1, 2]], "directed": True}])
+    assert classes(draw_graph(graph), "line").count("halo hot") == 0
+    parts = np.zeros(3), np.array([1.0, 0.0])
+    assert classes(draw_graph(graph, parts[0], None, parts[1]), "line").count("halo hot") == 1
     path = canonical_graph_set(np.array([400]), np.arange(399), np.arange(1, 400))
-    assert classes(draw_graph(path, marked=[(0, 1), (398, 399)]), "line").count("marked") < 2
+    both = np.zeros(399)
+    both[[0, 398]] = 1.0
+    assert classes(draw_graph(path, np.zeros(400), None, both), "line").count("halo hot") < 2
+
+
+def test_foreign_labels_have_their_own_colour_and_name():
+    nodes = [{"id": str(i), "label": label} for i, label in enumerate(("shop", "shop", "casino"))]
+    graph = read_graphs([{"nodes": nodes, "edges": [["0", "1"], ["1", "2"]]}])
+    picture = draw_graph(graph, coloured=("shop",), foreign=("casino",))
+    assert classes(picture).count("node foreign") == 2  # the node and the legend
+    assert texts(picture).count("casino") == 2
+    assert "other" not in texts(picture)
+
+
+def test_names_and_amounts_are_written_where_they_fit():
+    nodes = [{"id": name, "label": "account"} for name in ("ada", "bob", "cleo")]
+    edges = [{"source": "ada", "target": "bob", "attributes": {"amount": 12800}},
+             {"source": "bob", "target": "cleo", "attributes": {"amount": 7}}]  # fmt: skip
+    written = texts(draw_graph(read_graphs([{"nodes": nodes, "edges": edges}])))
+    assert {"ada", "bob", "cleo", "12,800", "7"} <= set(written)
+    crowd = [{"id": f"person {i}"} for i in range(100)]
+    many = read_graphs([{"nodes": crowd, "edges": [["person 0", f"person {i}"] for i in range(1, 100)]}])
+    assert len(texts(draw_graph(many))) < 60
+
+
+def test_what_another_graph_lacks_has_a_dashed_ring():
+    graph = read_graphs(["CCO"], format="smi")
+    assert classes(draw_graph(graph, lacking=np.array([0.0, 0.2, 1.0]))).count("lacking") == 1
 
 
 def test_tu_molecules_are_drawn_with_their_elements_and_bonds():

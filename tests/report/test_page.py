@@ -46,7 +46,7 @@ def test_what_decides_is_what_is_shown(page, detector):
         assert f"normal {item.id}<br>similarity: " in card
         assert all(f"{name} {value:.2f}" in card for name, value in item.families.items())
     assert f"<output>{max(explanation.shares.values()):.0f}%</output>" in card
-    assert card.count("<li>") == min(len(explanation.reasons), 7) > 0
+    assert card.count("<li>") == len(explanation.reasons) > 0
     assert 'class="bond"' in card
 
 

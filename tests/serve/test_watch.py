@@ -68,7 +68,7 @@ def test_flagged_graphs_come_with_their_first_reason(model, ring, alike):
     for row, record in zip(found, [*alike[:10], ring(60, "large")], strict=True):
         assert ("reason" in row) is row["flagged"]
         if row["flagged"]:
-            assert row["reason"] == detector.explain(read_graphs([record]), nodes=False).reasons[0]
+            assert row["reason"] == detector.explain(read_graphs([record])).reasons[0]
     assert found[-1]["flagged"]
 
 

@@ -19,6 +19,7 @@ from graphglass.channels.nearest_references import (
     smallest_mean,
 )
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.unmatched import Nearest, Unmatched
 
 Rows = Any  # graphs as a channel reads them: has a length and can be sliced
 State = dict[str, NDArray[Any]]
@@ -77,6 +78,10 @@ class Channel(ABC):
     @abstractmethod
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """A distance as a similarity between 0 and 1, for people."""
+
+    def unmatched(self, query: ProfiledGraphs, near: Nearest) -> Unmatched:
+        """What of one query its nearest references lack; by default nothing that a node or an edge shows."""
+        return Unmatched.whole(query.graphs)
 
     @abstractmethod
     def state(self) -> State:

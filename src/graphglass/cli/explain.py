@@ -14,7 +14,6 @@ from graphglass.cli.reading_options import Reading, reads_graphs
 if TYPE_CHECKING:
     from graphglass.detector.explanation import Explanation
 
-REASONS = 5  # printed
 app = typer.Typer()
 
 
@@ -30,14 +29,10 @@ def explain(
 ) -> None:
     """Explain one score: nearest normal graphs, channels, unusual structure in words, and the nodes behind it."""
     from graphglass.detector.reference_detector import ReferenceDetector
-    from graphglass.errors import InputError
 
     detector = ReferenceDetector.load(model)
     graphs = reading.read(queries, detector=detector)
-    if identifier not in graphs.ids:
-        shown = ", ".join(graphs.ids[:5])
-        raise InputError(f"No graph in {queries} has the id {identifier!r}; the first ids are {shown}.")
-    explanation = detector.explain(graphs[graphs.ids.index(identifier)])
+    explanation = detector.explain(graphs, id=identifier)
     if as_json:
         typer.echo(json.dumps(explanation.to_json(), indent=2))
     else:
@@ -52,11 +47,9 @@ def _print(explanation: Explanation) -> None:
     console = literal_console()
     facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
     console.print(Text.assemble((harmless(explanation.id), "bold"), facts))
-    console.print("What stands out:" if explanation.reasons else "No field lies outside the usual range.")
-    for sentence in explanation.reasons[:REASONS]:
-        console.print(f"  {sentence}")
-    if len(explanation.reasons) > REASONS:
-        console.print(f"  and {len(explanation.reasons) - REASONS} more (--json lists them)")
+    console.print("What raises the score:" if explanation.causes else "Nothing raises the score.")
+    for cause in explanation.causes:
+        console.print(f"  {cause.share:3.0f}%  {harmless(cause.words)}")
     parts = sorted(explanation.contributions.items(), key=lambda item: -item[1])
     rows = [(name, f"{value:+.4f}") for name, value in parts]
     print_table("Contributions (they sum to the score)", ("channel", "contribution"), rows)
@@ -68,9 +61,6 @@ def _print(explanation: Explanation) -> None:
         if cells:
             print_table(f"Nearest {title}", ("id", "distance", "similarity by family"), cells)
     order = (-explanation.node_attribution).argsort(kind="stable")[:5]
-    lowering = [i for i in order if explanation.node_attribution[i] > 0]
-    nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:+.3f})" for i in lowering)
-    if nodes:
-        console.print(f"Nodes whose deletion lowers the score most: {nodes}")
-    else:
-        console.print("No single node's deletion lowers the score.")
+    hot = [i for i in order if explanation.node_attribution[i] > 0]
+    nodes = ", ".join(f"{explanation.node_names[i]} ({explanation.node_attribution[i]:.3f})" for i in hot)
+    console.print(f"Nodes with the largest parts of the score: {harmless(nodes) or 'none'}")

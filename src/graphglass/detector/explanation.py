@@ -1,28 +1,29 @@
-"""Why a graph got its score: neighbours, shares of the score, reasons in words, and nodes."""
+"""Why a graph got its score: neighbours, shares of the score, causes in words, and the parts of nodes and edges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values
+from graphglass.channels.channel import Rows
+from graphglass.channels.patterns.count_channel import CountChannel
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.edge_reasons import edge_deviations
-from graphglass.detector.reasons import FieldDeviation, by_strength, field_deviations, reasons
-from graphglass.detector.scored_graphs import html_table
+from graphglass.channels.unmatched import Nearest
+from graphglass.detector.attribution import NEAREST, attribute, lacking
+from graphglass.detector.known_anomalies import NAME as CLASSIFIER
+from graphglass.detector.normal_facts import normal_facts
+from graphglass.detector.reasons import SENTENCES, Cause, Evidence, causes, resemblance
 from graphglass.detector.scorer import ReferenceScorer
-from graphglass.drawing.layout import breadth_first
+from graphglass.drawing.graph_svg import Picture, draw_graph
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.subgraphs import without_nodes
 
-# Deleting every node of a large graph one by one costs a profile per node; past this, nodes are deleted in groups.
-MOST_DELETIONS = 128
-MOST_ENDS = 2_000_000  # nodes and edge ends of all smaller copies together: some seconds of scoring
+TWIN = 1e-6  # fused distance below which a graph equals a reference in all that is measured
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Neighbour:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Everything known about one score.
+    """Everything known about one score. In a notebook it shows drawings, sentences and bars.
 
     Attributes
     ----------
@@ -62,12 +63,23 @@ class Explanation:
         They sum to the score.
     shares : mapping family -> float
         Percent of what raises the score, by family, largest first; they sum to 100 unless nothing raises it.
-    fields : tuple of FieldDeviation
-        Structural fields, and labels, attributes and single edges outside their usual range.
-    reasons : tuple of str
-        One sentence per cause that lies outside the usual range, the strongest first.
+    causes : tuple of Cause
+        Sentences with their nodes, edges and share of the score, the largest share first.
     node_attribution : float64 (nodes,)
+        The part of every node in the score, at least 0.
+    edge_attribution : float64 (edges,)
+        The same for edges, in the order of :meth:`GraphSet.edge_list`.
+    whole : float
+        What belongs to the graph as a whole: nodes, edges and this sum to the score.
     node_names : tuple of str
+    graph : GraphSet
+        The graph.
+    nearest : GraphSet
+        The nearest normal graph, or none.
+    lacking : float64 (nodes of the nearest,)
+        What each node of the nearest normal graph shows that the graph lacks, from 0 to 1.
+    labels, foreign : tuple of str
+        The references' most frequent labels, and the graph's that no reference has: those with colours of their own.
     """
 
     id: str
@@ -77,26 +89,62 @@ class Explanation:
     resembles: tuple[Neighbour, ...]
     contributions: Mapping[str, float]
     shares: Mapping[str, float]
-    fields: tuple[FieldDeviation, ...]
-    reasons: tuple[str, ...]
+    causes: tuple[Cause, ...]
     node_attribution: NDArray[np.float64]
+    edge_attribution: NDArray[np.float64]
+    whole: float
     node_names: tuple[str, ...]
+    graph: GraphSet
+    nearest: GraphSet
+    lacking: NDArray[np.float64]
+    labels: tuple[str, ...]
+    foreign: tuple[str, ...]
 
-    @property
-    def edges(self) -> tuple[tuple[int, int], ...]:
-        """Source and target of the edges that the reasons name, the strongest first."""
-        return tuple(field.edge for field in self.fields if field.edge is not None)
-
-    def _repr_html_(self) -> str:
-        reasons = "".join(f"<li>{escape(text)}</li>" for text in self.reasons)
-        shares = [(escape(name), f"{share:.0f}%") for name, share in self.shares.items() if share >= 0.5]
-        near = [(escape(item.id), f"{item.similarity:.2f}") for item in self.neighbours]
-        return (
-            f"<p><b>{escape(self.id)}</b>: score {self.score:.4f}, p-value {self.p_value:.4f}</p><ul>{reasons}</ul>"
-            f"{html_table(('family', 'share of the score'), shares)}{html_table(('neighbour', 'similarity'), near)}"
+    def draw(self) -> Picture:
+        """The graph with the parts of its nodes and edges."""
+        return draw_graph(
+            self.graph, self.node_attribution, self.labels or None, self.edge_attribution, foreign=self.foreign
         )
 
+    def draw_nearest(self) -> Picture | None:
+        """The nearest normal graph, with a ring where the graph lacks what it has."""
+        if not len(self.nearest):
+            return None
+        return draw_graph(self.nearest, coloured=self.labels or None, lacking=self.lacking)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The sentences."""
+        return tuple(cause.words for cause in self.causes)
+
+    def __str__(self) -> str:
+        lines = [f"{self.id}: score {self.score:.4f}, p-value {self.p_value:.4f}"]
+        lines += [f"{cause.share:4.0f}%  {cause.words}" for cause in self.causes]
+        order = np.argsort(-self.node_attribution, kind="stable")[:5]
+        hot = [f"{self.node_names[i]} ({self.node_attribution[i]:.3f})" for i in order if self.node_attribution[i] > 0]
+        lines.append(f"hottest nodes: {', '.join(hot) or 'none'}; the graph as a whole: {self.whole:+.3f}")
+        shares = [f"{name} {share:.0f}%" for name, share in self.shares.items() if share >= 0.5]
+        lines.append(f"shares of the score: {', '.join(shares) or 'none'}")
+        near = [f"{item.id} ({item.distance:.3f})" for item in self.neighbours[:3]]
+        lines.append(f"nearest normal graphs: {', '.join(near) or 'none'}")
+        if self.resembles:
+            lines.append(f"nearest known anomaly: {self.resembles[0].id} ({self.resembles[0].distance:.3f})")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from graphglass.drawing.explanation_page import explanation_html
+
+        return explanation_html(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the drawing (``.svg``, ``.png`` with CairoSVG), or drawing, sentences and bars (``.html``)."""
+        from graphglass.drawing.explanation_page import save_explanation
+
+        save_explanation(self, Path(path))
+
     def to_json(self) -> dict[str, Any]:
+        listed = self.graph.edge_list()
+        ends = zip(listed.sources.tolist(), listed.targets.tolist(), self.edge_attribution.tolist(), strict=True)
         return {
             "id": self.id,
             "score": self.score,
@@ -106,87 +154,108 @@ class Explanation:
             "contributions": dict(self.contributions),
             "shares": dict(self.shares),
             "reasons": list(self.reasons),
-            "fields": [asdict(item) for item in self.fields],
+            "causes": [asdict(cause) for cause in self.causes],
             "nodes": [
                 {"node": name, "attribution": float(value)}
                 for name, value in zip(self.node_names, self.node_attribution, strict=True)
             ],
+            "edges": [{"source": one, "target": two, "attribution": value} for one, two, value in ends if value > 0],
+            "whole": self.whole,
         }
 
 
-def explain_one(
-    query: ProfiledGraphs,
-    references: ProfiledGraphs,
-    scorer: ReferenceScorer,
-    *,
-    neighbours: int,
-    decision_function: Callable[[GraphSet], NDArray[np.float64]] | None,
-) -> Explanation:
-    """Explain the score of one graph; without ``decision_function`` nodes get no attribution."""
-    score = float(scorer.scores(query)[0])
-    contributions = {name: float(value[0]) for name, value in scorer.contributions(query).items()}
-    attribution = np.zeros(query.graphs.node_count)
-    if decision_function is not None:
-        attribution = node_attribution(query.graphs, score, decision_function)
-    edges = edge_deviations(query.graphs, references.graphs)
-    deviations = by_strength([*field_deviations(query, references), *edges])
-    near = nearest_references(query, references, scorer, neighbours)
+def explain_one(query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: int) -> Explanation:
+    """Explain the score of one graph, from one comparison with the references."""
+    rows = {channel.name: channel.encode(query) for channel in scorer.channels}
+    scores, parted = scorer.parted_scores(query, rows)
+    score, contributions = float(scores[0]), {name: float(value[0]) for name, value in parted.items()}
+    places = scorer.candidates(query)
+    distances = scorer.fused_distances(query, places, rows)[0]
+    order = np.argsort(distances, kind="stable")[: max(neighbours, NEAREST)]
+    normal = scorer.profiled(places[order])
+    near = Nearest(places[order[:NEAREST]], normal[np.arange(min(NEAREST, len(order)))])
+    others = {channel.name: channel.references for channel in scorer.channels}
+    found = _neighbours(scorer, rows, others, places[order], normal.graphs.ids, distances[order])
+    known: int | None = None
     resembles: tuple[Neighbour, ...] = ()
-    sentences = reasons(deviations)
     if scorer.known is not None:
-        resembles = nearest(query, scorer.known.graphs, scorer, scorer.distances_to_known(query), neighbours)
-        sentences = (*_resemblance(resembles, near), *sentences)
+        to_known = scorer.distances_to_known(query)
+        ranks = np.argsort(to_known, kind="stable")[: max(neighbours, 1)]
+        known = int(ranks[0])
+        ids = [scorer.known.graphs.graphs.ids[rank] for rank in ranks]
+        resembles = _neighbours(scorer, rows, scorer.known.rows, ranks, ids, to_known[ranks])
+    parts = attribute(query, near, scorer, contributions, known)
+    counting = [channel for channel in scorer.channels if isinstance(channel, CountChannel)]
+    evidence = Evidence(query, near, normal_facts(scorer), counting, parts)
+    told = causes(evidence)
+    if found and found[0].distance <= TWIN:
+        told = (
+            Cause(
+                evidence.whole(f"equal to normal {evidence.nouns['graph']} {found[0].id} in all that is measured."),
+                100.0,
+            ),
+        )
+    elif resembles and found and resembles[0].distance <= found[0].distance:
+        told = _with_resemblance(evidence, told, resembles[0], found[0])
     names = query.graphs.node_names
     return Explanation(
         id=query.graphs.ids[0],
         score=score,
         p_value=float(conformal_p_values(np.array([score]), scorer.reference_scores)[0]),
-        neighbours=near,
-        resembles=resembles,
+        neighbours=found[:neighbours],
+        resembles=resembles[:neighbours],
         contributions=contributions,
         shares=family_shares(contributions),
-        fields=deviations,
-        reasons=sentences,
-        node_attribution=attribution,
+        causes=told,
+        node_attribution=parts.nodes,
+        edge_attribution=parts.edges,
+        whole=parts.whole,
         node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
+        graph=query.graphs,
+        nearest=normal.graphs[:1],
+        lacking=lacking(query, normal[:1], counting, contributions),
+        labels=evidence.facts.frequent_labels,
+        foreign=evidence.facts.foreign_labels(query.graphs),
     )
 
 
-def nearest_references(
-    query: ProfiledGraphs, references: ProfiledGraphs, scorer: ReferenceScorer, count: int
-) -> tuple[Neighbour, ...]:
-    """The references with the smallest fused distance to one graph."""
-    places = scorer.candidates(query)
-    distances = scorer.fused_distances(query, places)[0]
-    chosen = np.argsort(distances, kind="stable")[:count]
-    return nearest(query, scorer.profiled(places[chosen]), scorer, distances[chosen], count)
-
-
-def nearest(
-    query: ProfiledGraphs,
-    others: ProfiledGraphs,
+def _neighbours(
     scorer: ReferenceScorer,
+    rows: Mapping[str, Rows],
+    others: Mapping[str, Rows],
+    places: NDArray[np.int64],
+    ids: Sequence[str],
     distances: NDArray[np.float64],
-    count: int,
 ) -> tuple[Neighbour, ...]:
-    """Those of some graphs with the smallest fused distance to one graph, given these distances."""
-    order = np.argsort(distances, kind="stable")[:count]
-    if not len(order):
-        return ()
-    similar = scorer.similarities(query, others[order])
+    """Graphs in order of their distance, with their similarity in every family."""
+    families: dict[str, list[NDArray[np.float64]]] = {}
+    for channel in scorer.channels:
+        plain = channel.compare_each(rows[channel.name], others[channel.name], places[None])[0]
+        families.setdefault(channel.family, []).append(channel.similarity(plain))
+    similar = {family: np.mean(values, axis=0) for family, values in families.items()}
     found = []
-    for rank, place in enumerate(order):
-        families = {family: float(values[rank]) for family, values in similar.items()}
-        mean = sum(families.values()) / len(families)
-        found.append(Neighbour(others.graphs.ids[place], float(distances[place]), mean, families))
+    for rank, (name, distance) in enumerate(zip(ids, distances.tolist(), strict=True)):
+        own = {family: float(values[rank]) for family, values in similar.items()}
+        found.append(Neighbour(name, distance, sum(own.values()) / len(own), own))
     return tuple(found)
 
 
-def _resemblance(known: tuple[Neighbour, ...], normal: tuple[Neighbour, ...]) -> Iterator[str]:
-    """A sentence if a known anomaly is nearer than every normal reference."""
-    if known and normal and known[0].distance <= normal[0].distance:
-        family, value = max(known[0].families.items(), key=lambda item: item[1])
-        yield f"Resembles known anomaly {known[0].id} ({family} {value:.2f})."
+def _with_resemblance(
+    evidence: Evidence, told: tuple[Cause, ...], known: Neighbour, normal: Neighbour
+) -> tuple[Cause, ...]:
+    """A sentence about the nearest known anomaly, where it is nearer than every reference, in its place by share."""
+    parts = evidence.parts
+    family = max(known.families, key=lambda name: known.families[name] - normal.families[name])
+    shared = parts.by_channel[CLASSIFIER][0] if CLASSIFIER in parts.by_channel else np.zeros(0)
+    hot = [int(node) for node in np.argsort(-shared, kind="stable")[:6] if shared[node] > 0.25 * shared.max()]
+    if (
+        hot and max(parts.nodes[hot]) < parts.hottest
+    ):  # another node is the cause; the likeness is the graph's as a whole
+        hot = []
+    share = 100 * (float(shared.sum()) + max(parts.rest.get(CLASSIFIER, 0.0), 0.0)) / max(parts.raised, 1e-12)
+    cause = resemblance(evidence, known.id, family, (known.families[family], normal.families[family]), hot, share)
+    others = [one for one in told if not one.words.startswith(evidence.whole("by its likeness"))]
+    return tuple(sorted([*others, cause], key=lambda one: -one.share))[:SENTENCES]
 
 
 def family_sums(contributions: Mapping[str, float]) -> dict[str, float]:
@@ -204,28 +273,3 @@ def family_shares(contributions: Mapping[str, float]) -> dict[str, float]:
     raised = sum(value for value in families.values() if value > 0)
     shares = {name: 100 * max(value, 0.0) / raised if raised else 0.0 for name, value in families.items()}
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
-
-
-def node_attribution(
-    graph: GraphSet, score: float, decision_function: Callable[[GraphSet], NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """How much the score falls when a node is deleted; positive nodes make the graph abnormal.
-
-    Graphs of more than :data:`MOST_DELETIONS` nodes are deleted in groups of neighbouring nodes that share one value,
-    very large ones in fewer groups.
-    """
-    nodes = graph.node_count
-    if nodes == 1:
-        return np.zeros(1)
-    affordable = max(MOST_ENDS // (nodes + len(graph.neighbours)), 8)
-    groups = _neighbouring_groups(graph, min(nodes, MOST_DELETIONS, affordable))
-    drops = score - decision_function(without_nodes(graph, groups))
-    attribution = np.zeros(nodes)
-    for group, drop in zip(groups, drops, strict=True):
-        attribution[group] = drop
-    return attribution
-
-
-def _neighbouring_groups(graph: GraphSet, count: int) -> list[NDArray[np.int64]]:
-    """Split the nodes into about ``count`` runs of a breadth-first order, so that a group is connected."""
-    return [np.asarray(part) for part in np.array_split(breadth_first(graph, 0), count)]

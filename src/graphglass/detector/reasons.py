@@ -1,276 +1,541 @@
-"""Fields of a graph beside those of the references: structure, labels and attributes, in words."""
+"""Why a graph got its score, in sentences: the causes behind the parts of a score, the largest share first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.patterns.count_channel import CountChannel
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.attribute_values import are_positions
-from graphglass.graphs.chemistry import DESCRIPTORS, descriptors
+from graphglass.channels.tables.edge_kinds import edge_kinds
+from graphglass.channels.tables.edge_values import listed_edges, signed_log
+from graphglass.channels.unmatched import Nearest
+from graphglass.detector.attribution import Attribution
+from graphglass.detector.functional_groups import functional_groups
+from graphglass.detector.normal_facts import NormalFacts, Range
+from graphglass.drawing.molecule_svg import elements
+from graphglass.graphs.chemistry import DESCRIPTORS
+from graphglass.graphs.concatenation import counted_names
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecules import edge_label_text, node_label_text
-from graphglass.structure.fields import FIELD_NAMES, field_values
+from graphglass.graphs.molecules import ATOM_ATTRIBUTES, edge_label_text, element_name, node_label_text
+from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES
 
-LEAST_SHARE = 0.01  # the unit of a label's share where no reference has the label, or all have as much of it
+WARM = 0.15  # of the hottest part: cooler nodes and edges get no sentence
+JOINED = 0.4  # of a node's part: warm neighbours that share its sentence
+LEAST = 1.0  # percent of the score that a sentence is worth
+SENTENCES = 5
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-# Structural fields that change together are one cause; the plain name of each.
+# Numbers of whole graphs in words; molecules have names of their own for some, and no use for others.
+SIZE = {"nodes": "number of {node}s", "edges": "number of {edge}s"}
 STRUCTURE = {
-    "size": {"nodes": "the number of nodes", "edges": "the number of edges"},
-    "degrees": {
-        "density": "the edge density",
-        "degree_mean": "the mean degree",
-        "degree_std": "the spread of degrees",
-        "degree_entropy": "the variety of degrees",
-        "degree_q25": "the lower quartile of degrees",
-        "degree_q50": "the median degree",
-        "degree_q75": "the upper quartile of degrees",
-    },
-    "cycles": {
-        "clustering_mean": "the mean clustering",
-        "clustering_std": "the spread of clustering",
-        "transitivity": "the transitivity",
-        "triangles": "the number of triangles",
-        "four_cycles": "the number of 4-cycles",
-        "motif_density": "the motif density",
-        "core_max": "the largest core",
-    },
-    "connectivity": {
-        "components": "the number of components",
-        "spectral_gap": "the spectral gap",
-        "rayleigh_q10": "the low end of the spectrum",
-        "rayleigh_q50": "the middle of the spectrum",
-        "rayleigh_q90": "the high end of the spectrum",
-    },
+    "components": "number of separate parts",
+    "density": "density of {edge}s",
+    "degree_mean": "mean number of neighbours",
+    "degree_std": "spread of the numbers of neighbours",
+    "triangles": "number of triangles",
+    "four_cycles": "number of 4-cycles",
+    "clustering_mean": "mean clustering",
+    "core_max": "largest core",
 }
-# Descriptors of molecules that change together, or with the number of atoms.
-_DESCRIPTOR_CAUSES = {
-    "molecular weight": "size",
-    "number of H-bond donors": "polarity",
-    "number of H-bond acceptors": "polarity",
-    "polar surface area": "polarity",
-    "number of rings": "rings",
-    "number of aromatic rings": "rings",
+RINGS = {"components": "number of separate parts", "triangles": "number of three-membered rings",
+         "four_cycles": "number of four-membered rings"}  # fmt: skip
+FAMILIES = {
+    "patterns": "its mix of neighbourhoods",
+    "composition": "its mix of labels and degrees",
+    "attributes": "the attributes of its {node}s",
+    "surroundings": "what surrounds its {node}s",
+    "geometry": "the distances between its {node}s in the space of their attributes",
+    "edges": "the values and kinds of its {edge}s",
+    "structure": "its structure",
+    "size": "its size",
+    "chemistry": "its fragments",
+    "chemistry:descriptors": "its physical chemistry",
+    "graph": "the code of its structure",
+    "text": "the code of its description",
+    "known anomalies": "its likeness to known anomalies",
 }
-_PLAIN = {name: (cause, words) for cause, fields in STRUCTURE.items() for name, words in fields.items()}
+CHEMICAL = {
+    "patterns": "its mix of fragments",
+    "composition": "its mix of elements and bonds",
+    "attributes": "charges, hydrogens and hybridisation of its atoms",
+    "geometry": "how unlike its atoms are",
+    "structure": "its branching and rings",
+}
+RARE = 0.05  # of the references: labels that fewer have are told as foreign
+TRIANGLES, COMPONENTS = LTD_NAMES.index("triangles"), AGGREGATE_NAMES.index("components")
 
 
 @dataclass(frozen=True)
-class FieldDeviation:
-    """One field beside its distribution over the references.
+class Cause:
+    """One cause of a score.
 
     Attributes
     ----------
-    name : str
-    cause : str
-        Fields with the same cause change together.
-    value, reference_median, reference_low, reference_high : float
-        The value, and the 50%, 5% and 95% quantiles of the references.
-    percentile : float
-        Share of references below the value, ties counted half.
-    deviation : float
-        Distance from the median in robust standard deviations.
-    unseen : bool
-        A label, edge or value of an edge past those of all references.
     words : str
-    edge : (int, int) or None
-        Source and target, counted within the graph, where the field is about one edge.
+        A sentence: what is observed, what is normal, and how many references say so.
+    share : float
+        Percent of what raises the score.
+    nodes : tuple of int
+        The nodes that the sentence is about, the hottest first; none where it is about the graph as a whole.
+    edges : tuple of (source, target)
+        The edges that it is about.
     """
 
-    name: str
-    cause: str
-    value: float
-    reference_median: float
-    reference_low: float
-    reference_high: float
-    percentile: float
-    deviation: float
-    unseen: bool
     words: str
-    edge: tuple[int, int] | None = None
-
-    @property
-    def usual(self) -> bool:
-        """Whether the value lies within the range of nine in ten references."""
-        return self.reference_low <= self.value <= self.reference_high
+    share: float
+    nodes: tuple[int, ...] = ()
+    edges: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    """One number of a graph and of every reference."""
+class Evidence:
+    """What sentences about one graph are made from."""
 
-    name: str
-    cause: str
-    text: str
-    value: float
-    normal: NDArray[np.float64]  # (references,)
-    share_of: str = ""  # "nodes" or "edges" if the number is a share of them
-    least: float = 0.0  # the least unit a deviation is measured in, where the references hardly vary
+    query: ProfiledGraphs
+    near: Nearest
+    facts: NormalFacts
+    channels: Sequence[CountChannel]
+    parts: Attribution
+
+    @property
+    def graph(self) -> GraphSet:
+        return self.query.graphs
+
+    @cached_property
+    def molecule(self) -> bool:
+        return elements(self.graph) is not None
+
+    @cached_property
+    def nouns(self) -> dict[str, str]:
+        names = ("atom", "bond", "molecule") if self.molecule else ("node", "edge", "graph")
+        return dict(zip(("node", "edge", "graph"), names, strict=True))
+
+    @cached_property
+    def ends(self) -> list[tuple[int, int]]:
+        listed = self.graph.edge_list()
+        return list(zip(listed.sources.tolist(), listed.targets.tolist(), strict=True))
+
+    @cached_property
+    def groups(self) -> list[tuple[str, frozenset[int]]]:
+        return functional_groups(self.graph)
+
+    @cached_property
+    def normal_groups(self) -> list[Counter[str]]:
+        """How often each nearest reference has each group."""
+        return [Counter(name for name, _ in functional_groups(graph)) for graph in self.near.graphs.graphs]
+
+    @cached_property
+    def nearest(self) -> str:
+        """The nearest references in words."""
+        count = len(self.near.graphs)
+        noun = self.nouns["graph"]
+        return f"the {_count(count)} nearest normal {noun}s" if count > 1 else f"the nearest normal {noun}"
+
+    @cached_property
+    def none(self) -> str:
+        return f"none of {self.nearest}" if len(self.near.graphs) > 1 else f"not {self.nearest}"
+
+    @cached_property
+    def normals(self) -> str:
+        return f"{len(self.facts):,} normal {self.nouns['graph']}s"
+
+    def backed(self, thing: str, holders: int) -> str:
+        """That the nearest references lack something, and how many of all have it."""
+        if holders == 0:
+            return f"none of {self.normals} has {thing}"
+        return f"{self.none} has {thing}, {holders:,} of {self.normals} {'does' if holders == 1 else 'do'}"
+
+    def name(self, node: int) -> str:
+        return str(node if self.graph.node_names is None else self.graph.node_names[node])
+
+    def node(self, node: int) -> str:
+        """A node as people call it: its name, and its label where that says more; an atom by element and place."""
+        label = "" if self.graph.node_labels is None else node_label_text(self.graph, int(self.graph.node_labels[node]))
+        if self.molecule:
+            return f"{label}{node}"
+        name = self.name(node)
+        return f"{name} ({label})" if label and label != name else name
+
+    def edge(self, edge: int) -> str:
+        one, two = (self.node(end) for end in self.ends[edge])
+        labels = self.graph.edge_list().labels
+        kind = "" if labels is None or self.molecule else f" ({edge_label_text(self.graph, int(labels[edge]))})"
+        return f"{one}{' -> ' if self.graph.directed else '–' if self.molecule else ' – '}{two}{kind}"
+
+    def a(self, noun: str) -> str:
+        name = self.nouns[noun]
+        return f"{_article(name)} {name}"
+
+    def whole(self, words: str) -> str:
+        return f"The {self.nouns['graph']} as a whole: {words}"
+
+    @cached_property
+    def foreign(self) -> frozenset[int]:
+        """Node labels that no near reference and hardly any other one has."""
+        labels, near = self.graph.node_labels, self.near.graphs.graphs.node_labels
+        if labels is None or near is None:
+            return frozenset()
+        rare = [
+            code
+            for code in np.setdiff1d(labels, near).tolist()
+            if self.facts.label_holders.get(code, 0) <= RARE * len(self.facts)
+        ]
+        return frozenset(rare)
 
 
-def field_deviations(query: ProfiledGraphs, references: ProfiledGraphs) -> tuple[FieldDeviation, ...]:
-    """Fields of one graph against the references: unseen ones first, then by deviation, usual ones last.
+def causes(evidence: Evidence, *, most: int = SENTENCES) -> tuple[Cause, ...]:
+    """Sentences by their share of the score, at most so many; the first is about the hottest node or edge.
 
-    All structural fields are listed; labels and attributes only where they lie outside the usual range.
+    A cause that weighs more than the one with the hottest node is spread out: its sentence says "as a whole".
     """
-    values, normal = field_values(query.profile)[0], field_values(references.profile)
-    structure = [_Column(name, *_PLAIN[name], float(values[i]), normal[:, i]) for i, name in enumerate(FIELD_NAMES)]
-    carried = [_deviation(column) for column in _carried(query.graphs, references.graphs)]
-    rows = [*map(_deviation, structure), *(row for row in carried if not row.usual)]
-    return by_strength(rows)
+    raised = evidence.parts.raised
+    if raised <= 0:
+        return (Cause(evidence.whole(f"as close to {evidence.normals} as these are to each other."), 0.0),)
+    local = list(_local(evidence, raised))
+    found = sorted([*local, *_wholes(evidence, raised)], key=lambda cause: -cause.share)
+    found = [cause for cause in found if cause.share >= LEAST]
+    if found and local and found[0] in local[1:]:
+        found[0] = replace(found[0], words=evidence.whole(found[0].words))
+    return tuple(found[:most])
 
 
-def by_strength(rows: Iterable[FieldDeviation]) -> tuple[FieldDeviation, ...]:
-    """Unseen fields first, then by deviation, usual ones last."""
-    return tuple(sorted(rows, key=lambda row: (row.usual, not row.unseen, -abs(row.deviation))))
+# Causes at nodes and edges
+
+Told = tuple[str, set[int], set[int]]  # a sentence, and the nodes and edges it is about
 
 
-def reasons(deviations: Sequence[FieldDeviation]) -> tuple[str, ...]:
-    """One sentence per cause outside the usual range: its strongest field, and the names of the others."""
-    causes: dict[str, list[FieldDeviation]] = {}
-    for row in deviations:
-        if not row.usual:
-            causes.setdefault(row.cause, []).append(row)
-    sentences = []
-    for first, *others in causes.values():
-        also = [_PLAIN[row.name][1] if row.name in _PLAIN else row.name for row in others]
-        more = f" (also unusual: {', '.join(also[:3])}{' and more' if len(also) > 3 else ''})" if also else ""
-        sentences.append(f"{first.words[0].upper()}{first.words[1:]}{more}.")
-    return tuple(sentences)
+def _local(evidence: Evidence, raised: float) -> Iterator[Cause]:
+    """From the hottest node or edge down; what one sentence covers, no other does."""
+    nodes, edges = evidence.parts.nodes.copy(), evidence.parts.edges.copy()
+    hottest = evidence.parts.hottest
+    for _ in range(2 * SENTENCES):
+        node, edge = int(nodes.argmax()), int(edges.argmax()) if len(edges) else -1
+        at_edge = edge >= 0 and edges[edge] > nodes[node]
+        warmest = edges[edge] if at_edge else nodes[node]
+        if warmest <= 0 or warmest < WARM * hottest:
+            return
+        words, covered, crossed = _edge_told(evidence, edge) if at_edge else _node_told(evidence, node, nodes, edges)
+        crossed |= {i for i, pair in enumerate(evidence.ends) if covered.issuperset(pair)}
+        (crossed if at_edge else covered).add(edge if at_edge else node)
+        ordered = sorted(covered, key=lambda place: -evidence.parts.nodes[place])
+        strongest = sorted((i for i in crossed if evidence.parts.edges[i] > 0), key=lambda i: -evidence.parts.edges[i])
+        share = 100 * float(nodes[ordered].sum() + edges[strongest].sum()) / raised
+        yield Cause(words, share, tuple(ordered), tuple(evidence.ends[i] for i in strongest))
+        nodes[ordered], edges[strongest] = 0.0, 0.0
 
 
-def _deviation(column: _Column) -> FieldDeviation:
-    value, normal = column.value, column.normal
-    low, median, high = (float(cut) for cut in np.percentile(normal, (5, 50, 95)))
-    spread = 1.4826 * float(np.median(np.abs(normal - median)))
-    # A field that hardly varies among the references still needs a unit for deviations.
-    unit = max(spread, 0.5 * float(normal.std()), column.least or max(1e-3, 0.05 * abs(median)))
-    percentile = float((normal < value).mean() + (normal <= value).mean()) / 2
-    unseen = bool(column.share_of) and value > 0 and not normal.any()
-    words = _words(column, low, median, high, unseen=unseen)
-    return FieldDeviation(
-        column.name, column.cause, value, median, low, high, percentile, (value - median) / unit, unseen, words
+def _node_told(evidence: Evidence, node: int, nodes: NDArray[np.float64], edges: NDArray[np.float64]) -> Told:
+    """What is strange about a node: its label, the group it is in, a value, an edge, or its neighbourhood."""
+    labels = evidence.graph.node_labels
+    if (told := _group_told(evidence, {node})) is not None:
+        return told
+    if labels is not None and int(labels[node]) in evidence.foreign:
+        return _label_told(evidence, int(labels[node]))
+    strengths = {name: float(part[0][node]) for name, part in evidence.parts.by_channel.items()}
+    family = max(strengths, key=lambda name: strengths[name]).partition(":")[0]
+    if family == "attributes" and (words := _value_words(evidence, node)) is not None:
+        return words, {node}, set()
+    around = [i for i, pair in enumerate(evidence.ends) if node in pair and edges[i] > 0]
+    if family == "edges" and around:
+        edge = max(around, key=lambda i: edges[i])
+        return _edge_words(evidence, edge), set(evidence.ends[edge]), {edge}
+    return _neighbourhood_told(evidence, node, nodes)
+
+
+def _edge_told(evidence: Evidence, edge: int) -> Told:
+    """What is strange about an edge: the label of an end, the group it is in, its value or its kind."""
+    ends, labels = set(evidence.ends[edge]), evidence.graph.node_labels
+    if (told := _group_told(evidence, ends)) is not None:
+        return told
+    for end in sorted(ends):
+        if labels is not None and int(labels[end]) in evidence.foreign:
+            return _label_told(evidence, int(labels[end]))
+    return _edge_words(evidence, edge), ends, {edge}
+
+
+def _label_told(evidence: Evidence, label: int) -> Told:
+    """A label that normal graphs lack, at all its nodes, with their edges."""
+    found = np.flatnonzero(evidence.graph.node_labels == label).tolist()
+    ends = [pair for pair in evidence.ends if set(pair) & set(found)]  # what is joined to the label is strange by it
+    text, holders = node_label_text(evidence.graph, label), evidence.facts.label_holders.get(label, 0)
+    if evidence.molecule:
+        name = element_name(label) or text
+        words = (
+            f"Contains {name} ({_listed([evidence.node(node) for node in found])}); {evidence.backed(name, holders)}."
+        )
+    else:
+        known = {node_label_text(evidence.facts.references.graphs, code) for code in evidence.facts.label_holders}
+        # The text "C" is not the atom that is written the same: labels of two formats were read.
+        text = f"{text} (as text)" if text in known else text
+        where = _listed([evidence.name(node) for node in found])
+        words = (
+            f"Label {text} at node{'s' if len(found) > 1 else ''} {where}; {evidence.backed('this label', holders)}."
+        )
+    return words, set(found).union(*ends), set()
+
+
+def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
+    """The first functional group with these atoms that the molecule has more often than its nearest references."""
+    own = Counter(name for name, _ in evidence.groups)
+    for name, members in evidence.groups:
+        most = max((counts[name] for counts in evidence.normal_groups), default=0)
+        if not atoms <= members or own[name] <= most:
+            continue
+        covered = set().union(*(other for title, other in evidence.groups if title == name))
+        if most == 0 and own[name] == 1:
+            atoms_named = _listed([evidence.node(atom) for atom in sorted(members)])
+            words = f"Contains {_article(name)} {name} ({atoms_named}); {evidence.none} does."
+        else:
+            usual = f"{evidence.none} has one" if most == 0 else f"{evidence.nearest} have at most {most}"
+            words = f"Contains {_count(own[name])} {name}s; {usual}."
+        return words, covered, set()
+    return None
+
+
+def _value_words(evidence: Evidence, node: int) -> str | None:
+    """The attribute of a node that lies farthest outside what normal nodes have; None where it lies inside."""
+    graph, near = evidence.graph, np.asarray(evidence.near.graphs.graphs.attributes, np.float64)
+    values = np.asarray(graph.attributes, np.float64)[node]
+    for (low, high), who in (
+        (evidence.facts.attribute_range, evidence.normals),
+        ((near.min(axis=0), near.max(axis=0)), evidence.nearest),
+    ):
+        past = np.maximum(values - high, low - values) / np.where(high > low, high - low, 1.0)
+        column = int(past.argmax())
+        name, value, usual = graph.attribute_names[column], values[column], (low[column], high[column])
+        if past[column] <= 0:
+            continue
+        if graph.attribute_names != ATOM_ATTRIBUTES:
+            fact = f"Node {evidence.node(node)}: {name.replace('_', ' ')} {amount(value)}"
+            return f"{fact}; normal nodes have {_between(*usual)} ({who})."
+        if name == "formal_charge":
+            bounds = " to ".join(f"{bound:+.0f}" for bound in usual)
+            return f"{evidence.node(node)} has charge {value:+.0f}; atoms of {who} have {bounds}."
+    return None
+
+
+def _edge_words(evidence: Evidence, edge: int) -> str:
+    """An edge with a value that no normal edge has, of a kind that is rare, or with an unusual value for its kind."""
+    graph, others = evidence.graph, evidence.near.graphs.graphs
+    title = f"{evidence.nouns['edge'].capitalize()} {evidence.edge(edge)}"
+    kinds, normal_kinds = edge_kinds(graph, graph.edge_list()), edge_kinds(others, others.edge_list())
+    alike = normal_kinds == kinds[edge]
+    if (words := _amount_words(evidence, edge, evidence.facts.edge_range)) is not None:
+        return f"{title}: {words} ({evidence.normals})."
+    if not alike.any():
+        holders = evidence.facts.kind_holders.get(int(kinds[edge]), 0)
+        thing = f"{evidence.a('edge')} of this kind"
+        return f"{title}: {evidence.backed(thing, holders)}."
+    near = listed_edges(others)
+    if near is not None:
+        normal = np.asarray(near.attributes)[alike]
+        if (words := _amount_words(evidence, edge, (normal.min(axis=0), normal.max(axis=0)))) is not None:
+            return f"{title}: {words}, those of its kind in {evidence.nearest}."
+    most = int(np.bincount(others.node_graph[others.edge_list().sources[alike]]).max())
+    same = f"one of {int((kinds == kinds[edge]).sum())} {evidence.nouns['edge']}s of this kind"
+    return f"{title}: {same}; {evidence.nearest} have at most {most}."
+
+
+def _amount_words(evidence: Evidence, edge: int, usual: Range) -> str | None:
+    """The attribute of an edge farthest outside a range, on a logarithmic scale; None where all lie inside."""
+    listed, (low, high) = listed_edges(evidence.graph), usual
+    if listed is None or not len(low):
+        return None
+    values = np.asarray(listed.attributes)[edge]
+    past = np.maximum(signed_log(values) - signed_log(high), signed_log(low) - signed_log(values))
+    column = int(past.argmax())
+    if past[column] <= 0:
+        return None
+    name = counted_names(evidence.graph)[column].replace("_", " ")
+    return f"{name} {amount(values[column])}; normal edges have {_between(low[column], high[column])}"
+
+
+def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64]) -> Told:
+    """A node with more neighbours or triangles than any near it has, or in surroundings that they lack."""
+    graph, near = evidence.graph, evidence.near.graphs
+    covered = _warm_around(graph, node, nodes)
+    name = evidence.node(node) if evidence.molecule else f"Node {evidence.node(node)}"
+    noun, others = evidence.nouns["node"], len(covered) - 1
+    more = f" ({_count(others)} more {noun}{'s' if others > 1 else ''} around it)" if others else ""
+    joined = "bonded" if evidence.molecule else "joined"
+    degree, triangles = (
+        int(np.diff(graph.neighbour_offsets)[node]),
+        int(evidence.query.profile.descriptors[node, TRIANGLES]),
     )
+    most = int(np.diff(near.graphs.neighbour_offsets).max(initial=0))
+    if degree > most:
+        return (
+            f"{name}{more} is {joined} to {degree} {noun}s; {noun}s of {evidence.nearest} to at most {most}.",
+            covered,
+            set(),
+        )
+    most = int(near.profile.descriptors[:, TRIANGLES].max(initial=0))
+    if triangles > most and not evidence.molecule:
+        return (
+            f"{name}{more} is in {triangles} triangles; nodes of {evidence.nearest} in at most {most}.",
+            covered,
+            set(),
+        )
+    patterns = [c for c in evidence.channels if c.name in evidence.parts.by_channel and c.family == "patterns"]
+    best = max(patterns, key=lambda c: float(evidence.parts.by_channel[c.name][0][node]), default=None)
+    radius, holders = 3, 0
+    if best is not None:
+        radius = min(int(evidence.parts.levels[best.name][node]), 3)
+        holders = best.holders(evidence.query, node, radius)
+    backed = evidence.backed(f"such {evidence.a('node')}", holders)
+    if radius == 0 and graph.node_labels is not None and near.graphs.node_labels is not None:
+        label = graph.node_labels[node]
+        same, normal = (
+            np.flatnonzero(graph.node_labels == label),
+            near.graphs.node_graph[near.graphs.node_labels == label],
+        )
+        most, text = int(np.bincount(normal, minlength=1).max()), node_label_text(graph, int(label))
+        if len(same) > most:
+            what = f"{element_name(int(label)) or text} atoms" if evidence.molecule else f"nodes with label {text}"
+            fact = f"{_count(len(same)).capitalize()} {what}, such as {evidence.node(node)}"
+            return f"{fact}; {evidence.nearest} have at most {most}.", set(same.tolist()), set()
+    if radius == 0 and graph.node_labels is None:
+        inside = f" and is in {triangles} triangles" if triangles else ""
+        return f"{name}{more} is joined to {degree} nodes{inside}; {backed}.", covered, set()
+    if radius <= 1 and degree:
+        neighbours = graph.neighbours[graph.neighbour_offsets[node] : graph.neighbour_offsets[node + 1]].tolist()
+        to = _listed([evidence.node(other) for other in neighbours], 4)
+        return f"{name}{more} is {joined} to {to}; {backed}.", covered, set()
+    steps = f"{_count(radius)} {'bond' if evidence.molecule else 'step'}s"
+    return f"{name}{more} in its surroundings within {steps}; {backed}.", covered, set()
 
 
-def _words(column: _Column, low: float, median: float, high: float, *, unseen: bool) -> str:
-    show = _percent if column.share_of else _number
-    made_up = f" of the {column.share_of}" if column.share_of else ""
-    verb = "makes up" if column.share_of else "is"
-    fact = f"{column.text} {verb} {show(column.value)}{made_up}"
-    if unseen:
-        return f"{fact}; no normal graph has it"
-    usual = f"normal graphs have {show(median)}"
-    usual = f"almost all {usual}" if low == high else f"{usual}, most between {show(low)} and {show(high)}"
-    if low <= column.value <= high:
-        return f"{fact}, as usual: {usual}"
-    return f"{fact}, {'higher' if column.value > high else 'lower'} than usual: {usual}"
+def _warm_around(graph: GraphSet, node: int, nodes: NDArray[np.float64]) -> set[int]:
+    """The node and those that can be reached from it over nodes nearly as warm."""
+    reached, border = {node}, [node]
+    while border:
+        at = border.pop()
+        for other in graph.neighbours[graph.neighbour_offsets[at] : graph.neighbour_offsets[at + 1]].tolist():
+            if other not in reached and nodes[other] >= JOINED * nodes[node]:
+                reached.add(other)
+                border.append(other)
+    return reached
 
 
-def _carried(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
-    """Shares of labels and of labelled edges, summaries of every attribute, and descriptors of molecules."""
-    if references.node_labels is not None:
-        yield from _node_labels(query, references)
-    if references.node_labels is not None or references.edge_labels is not None:
-        yield from _edges(query, references)
-    if references.attributes is not None and not are_positions(references):
-        yield from _attributes(query, references)
-    if references.atom_contributions is not None and query.atom_contributions is not None:
-        yield from _descriptors(query, references)
+# Causes of the graph as a whole
 
 
-def _node_labels(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
-    own, known = _given(query.node_labels), _given(references.node_labels)
-    owner = references.node_graph
-    kinds, place = np.unique(known, return_inverse=True)
-    holders = np.bincount(np.unique(owner * len(kinds) + place) % len(kinds), minlength=len(kinds))
-    # A missing label is unusual only where nearly every reference has it.
-    expected = kinds[holders >= 0.95 * len(references)]
-    known_texts = {node_label_text(references, int(label)) for label in kinds}
-    for label in np.union1d(own, expected):
-        shares = np.bincount(owner[known == label], minlength=len(references)) / references.sizes
-        text = node_label_text(query if label in own else references, int(label))
-        # The text "C" is not the atom that is written alike: labels of two formats were read.
-        mark = " (text)" if label in query.label_names and label not in kinds and text in known_texts else ""
-        name = f"label {text}{mark}"
-        yield _Column(name, f"label {label}", name, float((own == label).mean()), shares, "nodes", LEAST_SHARE)
-
-
-def _edges(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
-    """Edges of the graph, named by the labels of both ends and their own.
-
-    An edge at a label that no reference has belongs to that label's cause.
-    """
-    own, known = _edge_names(query), _edge_names(references)
-    known_labels = np.unique(known[:, :2])
-    owner = references.node_graph[references.edge_list().sources]
-    edges = np.maximum(np.bincount(owner, minlength=len(references)), 1)
-    for name in np.unique(own, axis=0):
-        shares = np.bincount(owner[(known == name).all(axis=1)], minlength=len(references)) / edges
-        text, value = _edge_text(query, name), float((own == name).all(axis=1).mean())
-        strange = [label for label in name[:2] if label not in known_labels]
-        cause = f"label {strange[0]}" if strange and query.node_labels is not None else text
-        yield _Column(text, cause, text, value, shares, "edges", LEAST_SHARE)
-
-
-def _edge_names(graphs: GraphSet) -> NDArray[np.int64]:
-    """Labels of both ends and its own label for every edge, zero where there is none, (edges, 3).
-
-    Of a directed set the source comes first, else the lower label.
-    """
-    edges = graphs.edge_list()
-    labels = np.zeros(graphs.node_count, np.int64) if graphs.node_labels is None else graphs.node_labels
-    ends = np.stack([labels[edges.sources], labels[edges.targets]], axis=1)
-    own = np.zeros(len(ends), np.int64) if edges.labels is None else edges.labels
-    return np.column_stack([ends if graphs.directed else np.sort(ends, axis=1), own])
-
-
-def _edge_text(graphs: GraphSet, name: NDArray[np.int64]) -> str:
-    parts = ["edge"]
-    if graphs.node_labels is not None:
-        arrow = " -> " if graphs.directed else "–"
-        parts.append(arrow.join(node_label_text(graphs, int(code)) for code in name[:2]))
-    if graphs.edge_labels is not None:
-        parts.append(f"({edge_label_text(graphs, int(name[2]))})")
-    return " ".join(parts)
-
-
-def _attributes(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
-    own, known = _given(query.attributes).astype(np.float64), _given(references.attributes)
-    starts = references.node_offsets[:-1]
-    summaries: dict[str, tuple[NDArray[np.float64], Callable[[NDArray[np.float64]], NDArray[np.float64]]]] = {
-        "mean": (own.mean(axis=0), lambda column: np.add.reduceat(column, starts) / references.sizes),
-        "lowest": (own.min(axis=0), lambda column: np.minimum.reduceat(column, starts)),
-        "highest": (own.max(axis=0), lambda column: np.maximum.reduceat(column, starts)),
+def _wholes(evidence: Evidence, raised: float) -> Iterator[Cause]:
+    """What no node shows: one sentence for every family of channels with a rest, and for what is missing."""
+    rest: dict[str, float] = {}
+    for name, value in evidence.parts.rest.items():
+        family = name if name in FAMILIES else name.partition(":")[0]
+        rest[family] = rest.get(family, 0.0) + max(value, 0.0)
+    if (words := _missing(evidence)) is not None:
+        lost = [rest.pop(family, 0.0) for family in ("patterns", "composition", "chemistry")]
+        yield Cause(evidence.whole(words), 100 * sum(lost) / raised)
+    structure = RINGS if evidence.molecule else STRUCTURE
+    tables = {
+        "size": SIZE,
+        "structure": structure,
+        "chemistry:descriptors": dict(zip(DESCRIPTORS, DESCRIPTORS, strict=True)),
     }
-    for place, name in enumerate(references.attribute_names):
-        column = known[:, place].astype(np.float64)
-        least = max(0.1 * float(column.std()), 1e-3, 0.05 * abs(float(column.mean())))
-        for title, (values, summary) in summaries.items():
-            full, text = f"{title} {name}", f"{title} {name.replace('_', ' ')}"
-            yield _Column(full, f"attribute {name}", text, float(values[place]), summary(column), least=least)
+    for family, value in rest.items():
+        found = _field_words(evidence, tables[family]) if family in tables else None
+        if found is None:
+            title = (
+                (CHEMICAL if evidence.molecule else {})
+                .get(family, FAMILIES.get(family, family))
+                .format(**evidence.nouns)
+            )
+            found = f"by {title}, farther from {evidence.normals} than these are from each other."
+        yield Cause(evidence.whole(found), 100 * value / raised)
 
 
-def _descriptors(query: GraphSet, references: GraphSet) -> Iterator[_Column]:
-    own, known = descriptors(query)[0], descriptors(references)
-    for place, name in enumerate(DESCRIPTORS):
-        text = name if name == "logP" else f"the {name}"
-        yield _Column(name, _DESCRIPTOR_CAUSES.get(name, name), text, float(own[place]), known[:, place])
+def _field_words(evidence: Evidence, names: Mapping[str, str]) -> str | None:
+    """The number farthest from those of the references, in deviations, if it lies outside nine in ten of them."""
+    own, best, words = NormalFacts(evidence.query).fields, 0.0, None
+    for name, text in names.items():
+        if name not in own or name not in evidence.facts.fields:
+            continue
+        value, normal = float(own[name][0]), evidence.facts.fields[name]
+        low, high, unit = evidence.facts.usual[name]
+        off = max(value - high, low - value) / unit
+        if off > best:
+            best, above = off, value > high
+            beyond = int((normal >= value).sum() if above else (normal <= value).sum())
+            side = f"{_count(beyond) if beyond else 'none'} as {'high or higher' if above else 'low or lower'}"
+            fact = f"{text.format(**evidence.nouns)} {amount(value)}"
+            words = f"{fact}; nine in ten of {evidence.normals} have {_between(low, high)}, {side}."
+    return words
 
 
-def _given(values: NDArray[Any] | None) -> NDArray[Any]:
-    assert values is not None  # the schema of queries is that of the references
-    return values
+def _missing(evidence: Evidence) -> str | None:
+    """Something that all nearest references have and the graph lacks, with one of them that shows it."""
+    near, graph = evidence.near.graphs.graphs, evidence.graph
+    if len(near) < 2:
+        return None
+    noun = evidence.nouns["graph"]
+    shown = f"all {_count(len(near))} nearest normal {noun}s have one, such as {near.ids[0]}"
+    if evidence.molecule:
+        if (_rings(evidence.near.graphs) > 0).all() and _rings(evidence.query)[0] <= 0:
+            return f"no ring; {shown}."
+        have = {name for name, _ in evidence.groups}
+        for name in evidence.normal_groups[0]:
+            if name not in have and all(counts[name] for counts in evidence.normal_groups):
+                return f"no {name}; {shown}."
+    if graph.node_labels is None or near.node_labels is None:
+        return None
+    for label in np.setdiff1d(near.node_labels, graph.node_labels).tolist():
+        if len(np.unique(near.node_graph[near.node_labels == label])) == len(near):
+            text, holders = node_label_text(near, label), evidence.facts.label_holders.get(label, 0)
+            what = f"no {element_name(label) or text}" if evidence.molecule else f"no node with label {text}"
+            return f"{what}; {shown}, as do {holders:,} of {evidence.normals}."
+    return None
 
 
-def _number(value: float) -> str:
-    whole = 100 <= abs(value) < 1e6 or (value == round(value) and abs(value) < 1e6)
-    return f"{value:.0f}" if whole else f"{value:.3g}"
+def _rings(graphs: ProfiledGraphs) -> NDArray[np.float64]:
+    """Independent cycles of every graph."""
+    return graphs.graphs.edge_counts - graphs.graphs.sizes + graphs.profile.aggregates[:, COMPONENTS]
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.3g}%"
+def resemblance(
+    evidence: Evidence, known: str, family: str, similar: tuple[float, float], shared: Sequence[int], share: float
+) -> Cause:
+    """Why a graph resembles a known anomaly: the family that separates it from the normals, and what both share."""
+    title = (CHEMICAL if evidence.molecule else {}).get(family, FAMILIES.get(family, family)).format(**evidence.nouns)
+    normal = f"to the nearest normal {evidence.nouns['graph']} {similar[1]:.2f}"
+    words = f"Resembles known anomaly {known} by {title}: similarity {similar[0]:.2f}, {normal}"
+    if shared:
+        words += (
+            f"; both have {_listed([evidence.node(node) for node in shared])} in surroundings that {evidence.none} has"
+        )
+    else:
+        words = evidence.whole(words)
+    return Cause(f"{words}.", share, tuple(shared))
+
+
+# Words
+
+
+def amount(value: float) -> str:
+    """A number as people write it: integers whole, large ones with commas, others by four digits."""
+    whole = value == round(value) or abs(value) >= 1000
+    return f"{value:,.0f}" if whole and abs(value) < 1e15 else f"{value:,.4g}"
+
+
+def _between(low: float, high: float) -> str:
+    return " to ".join(dict.fromkeys((amount(float(low)), amount(float(high)))))
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _count(number: int) -> str:
+    return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0].lower() in "aeiou" else "a"

@@ -241,28 +241,27 @@ class ReferenceDetector:
         normal = self.p_values(graphs)
         return np.stack([normal, 1 - normal], axis=1)
 
-    def explain(self, graph: Any, *, neighbours: int = 5, nodes: bool = True) -> Explanation:
+    def explain(self, graphs: GraphsLike, *, id: str | None = None, neighbours: int = 5) -> Explanation:  # noqa: A002
         """Why one graph has its score.
 
         Parameters
         ----------
-        graph : a set of one graph
+        graphs : a set of one graph, or with ``id`` of any number
+        id : str, optional
+            Which of the graphs.
         neighbours : int
             Nearest normal references to name.
-        nodes : bool
-            Attribute the score to nodes by deleting them, which costs one scoring per node.
         """
         if neighbours < 0:
             raise ParameterError(f"{self._name}.explain", "neighbours", "at least 0", neighbours)
-        query = self._queries(graph)
+        query = self._queries(graphs if id is None else graph_set(graphs)[id])
         if len(query) != 1:
             raise InputError(f"{self._name}.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")
-        scoring = self.decision_function if nodes else None
-        return explain_one(query, self.references_, self.scorer_, neighbours=neighbours, decision_function=scoring)
+        return explain_one(query, self.scorer_, neighbours=neighbours)
 
-    def explain_all(self, graphs: GraphsLike, *, neighbours: int = 5, nodes: bool = True) -> list[Explanation]:
+    def explain_all(self, graphs: GraphsLike, *, neighbours: int = 5) -> list[Explanation]:
         """One :meth:`explain` per graph, in their order."""
-        return [self.explain(graph, neighbours=neighbours, nodes=nodes) for graph in graph_set(graphs)]
+        return [self.explain(graph, neighbours=neighbours) for graph in graph_set(graphs)]
 
     def map_positions(self, graphs: GraphsLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2).

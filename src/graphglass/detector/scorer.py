@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -225,6 +225,16 @@ class ReferenceScorer:
             return self.known.scores(self, queries, found)
         return self.fusion.scores(self._distances(queries, found))
 
+    def parted_scores(
+        self, queries: ProfiledGraphs, rows: Mapping[str, Rows]
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Scores and contributions of a few queries that are encoded already."""
+        found = self.search(queries)
+        if self.known is not None:
+            return self.known.scores(self, queries, found), self.known.contributions(self, queries, found)
+        distances = {c.name: self.channel_distances(c, rows[c.name], found) for c in self.channels}
+        return self.fusion.scores(distances), self.fusion.contributions(distances)
+
     def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every query; they sum to it."""
         parts = []
@@ -236,13 +246,15 @@ class ReferenceScorer:
                 parts.append(self.fusion.contributions(self._distances(part, found)))
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def fused_distances(self, queries: ProfiledGraphs, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def fused_distances(
+        self, queries: ProfiledGraphs, places: NDArray[np.int64], rows: Mapping[str, Rows] | None = None
+    ) -> NDArray[np.float64]:
         """Distance of every query to the references at `places`; 0 for a twin, (queries, places).
 
         The score that a graph would have with this reference as its only neighbour, above the score of a twin: the
         channels, units and weights of the score itself.
         """
-        rows = {channel.name: channel.encode(queries) for channel in self.channels}
+        rows = {channel.name: channel.encode(queries) for channel in self.channels} if rows is None else rows
         twin = float(self.fusion.scores({name: np.zeros(1) for name in rows})[0])
         width = len(places)
         step = max(1, PAIRS // max(self._compared(places), 1))
@@ -253,14 +265,6 @@ class ReferenceScorer:
             scores = self.fusion.scores({name: block.ravel() for name, block in pairs.items()})
             blocks.append(scores.reshape(-1, width) - twin)
         return np.maximum(np.concatenate(blocks), 0)
-
-    def similarities(self, query: ProfiledGraphs, others: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
-        """Similarity between 0 and 1 of one graph to some others, for every family of channels."""
-        families: dict[str, list[NDArray[np.float64]]] = {}
-        for channel in self.channels:
-            distances = channel.compare(channel.encode(query), channel.encode(others))[0]
-            families.setdefault(channel.family, []).append(channel.similarity(distances))
-        return {family: np.mean(values, axis=0) for family, values in families.items()}
 
     def distances_to_known(self, query: ProfiledGraphs) -> NDArray[np.float64]:
         """Fused distance of one graph to every known anomaly, as :meth:`fused_distances` but without local units."""

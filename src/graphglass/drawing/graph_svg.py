@@ -25,6 +25,9 @@ from graphglass.graphs.subgraphs import without_nodes
 # More nodes than this cannot be distinguished; a connected part around the most important node is drawn instead.
 MOST_NODES = 150
 COLOURS = 9  # label colours of drawing.css; labels past them share one grey
+_WARM = 0.08  # of the hottest part: cooler nodes and edges have no halo
+_LACKED = 0.6
+_LETTERS, _LONGEST = 8.0, 14  # size of names and amounts, characters of the longest
 _WIDTH, _MARGIN, _ROW = 300.0, 24.0, 15.0  # the margin has room for a halo, and for the text of an atom
 
 
@@ -55,7 +58,10 @@ def draw_graph(
     graph: GraphSet,
     attribution: NDArray[np.float64] | None = None,
     coloured: Sequence[str] | None = None,
-    marked: Sequence[tuple[int, int]] = (),
+    edge_attribution: NDArray[np.float64] | None = None,
+    *,
+    foreign: Sequence[str] = (),
+    lacking: NDArray[np.float64] | None = None,
 ) -> Picture:
     """Draw a graph, a molecule with its bonds where atoms are known and RDKit is installed.
 
@@ -64,41 +70,47 @@ def draw_graph(
     graph : GraphSet
         One graph.
     attribution : float64 (nodes,), optional
-        Nodes that raise the score get a red halo, nodes that lower it a blue one.
+        The part of every node in the score: the larger, the warmer its halo.
     coloured : sequence of str, optional
-        Labels with their own colour, in order; the graph's most frequent labels by default.
-    marked : sequence of (source, target)
-        Edges that get a mark.
+        Labels with a colour of their own, in order; the graph's most frequent labels by default.
+    edge_attribution : float64 (edges,), optional
+        The same for edges, in the order of :meth:`GraphSet.edge_list`.
+    foreign : sequence of str
+        Labels that no reference has, which share one strong colour and are named.
+    lacking : float64 (nodes,), optional
+        From 0 to 1, nodes that another graph lacks, which get a dashed ring.
     """
     shown, kept = graph, np.arange(graph.node_count)
+    listed = graph.edge_list()
+    at_edges = np.zeros(len(listed.sources)) if edge_attribution is None else edge_attribution
     if graph.node_count > MOST_NODES:
         weight = attribution if attribution is not None else np.diff(graph.neighbour_offsets)
         kept = np.sort(breadth_first(graph, int(np.argmax(weight)))[:MOST_NODES])
         shown = without_nodes(graph, [np.delete(np.arange(graph.node_count), kept)])
+        at_edges = at_edges[np.isin(listed.sources, kept) & np.isin(listed.targets, kept)]
+        listed = shown.edge_list()
     molecule = depict(shown)
     places = layout_graph(shown) if molecule is None else molecule.places
     places, spacing, height = _fitted(places)
-    strengths = _strengths(attribution, kept)
+    nodes = np.zeros(len(kept)) if attribution is None else attribution[kept]
+    hottest = max(nodes.max(initial=0.0), at_edges.max(initial=0.0)) or 1.0
     titles = _titles(graph, kept, attribution)
-    listed = shown.edge_list()
     edges = np.stack([listed.sources, listed.targets], axis=1)
+    rings = [] if lacking is None else np.flatnonzero(lacking[kept] >= _LACKED).tolist()
     if molecule is None:
         labels = [] if shown.node_labels is None else [node_label_text(graph, int(code)) for code in shown.node_labels]
         coloured = list(coloured if coloured is not None else frequent_labels(graph))
         radius = float(np.clip(0.4 * spacing, 2, 9))
-        parts = _halos(places, edges, strengths, 1.9 * radius)
-        shown_at = {int(node): place for node, place in zip(kept, places, strict=True)}
-        parts += [
-            _line(shown_at[one], shown_at[two], "marked", 1.6 * radius)
-            for one, two in marked
-            if one in shown_at and two in shown_at
-        ]
+        parts = _halos(places, edges, nodes / hottest, at_edges / hottest, 1.9 * radius)
         parts += _lines(places, edges, _widths(shown, max(0.8, radius / 5)), radius if shown.directed else None)
-        parts += _circles(places, labels, coloured, titles, radius)
-        legend = _legend(labels, coloured, height)
+        parts += _circles(places, labels, coloured, foreign, titles, radius)
+        parts += [_circle(places[node], 1.6 * radius, "lacking", titles[node]) for node in rings]
+        parts += _names(shown, places, edges, labels, foreign, radius)
+        legend = _legend(labels, coloured, foreign, height)
     else:
-        parts = _halos(places, edges, strengths, 0.42 * spacing)
+        parts = _halos(places, edges, nodes / hottest, at_edges / hottest, 0.42 * spacing)
         parts += molecule.svg(places, spacing)
+        parts += [_circle(places[node], 0.38 * spacing, "lacking", titles[node]) for node in rings]
         parts += [_circle(place, 0.4 * spacing, "touch", title) for place, title in zip(places, titles, strict=True)]
         legend = []
     height += _ROW * len({row for row, _ in legend})
@@ -123,15 +135,6 @@ def _fitted(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, fl
     return centred + np.array([_WIDTH / 2, height / 2]), closest * scale, height
 
 
-def _strengths(attribution: NDArray[np.float64] | None, kept: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How far each node lies from the middle one, from -1 to 1."""
-    if attribution is None:
-        return np.zeros(len(kept))
-    centred = attribution - np.median(attribution)
-    largest = np.abs(centred).max()
-    return np.asarray((centred / largest if largest > 0 else np.zeros(len(attribution)))[kept])
-
-
 def _titles(graph: GraphSet, kept: NDArray[np.int64], attribution: NDArray[np.float64] | None) -> list[str]:
     titles = []
     for node in kept:
@@ -140,39 +143,48 @@ def _titles(graph: GraphSet, kept: NDArray[np.int64], attribution: NDArray[np.fl
             name = f"node {node if graph.node_names is None else graph.node_names[node]}"
             if graph.node_labels is not None:
                 name += f" ({node_label_text(graph, int(graph.node_labels[node]))})"
-        titles.append(name if attribution is None else f"{name}, share of the score {attribution[node]:+.3f}")
+        titles.append(name if attribution is None else f"{name}, part of the score {attribution[node]:.3f}")
     return titles
 
 
 def _halos(
-    places: NDArray[np.float64], edges: NDArray[np.int64], strengths: NDArray[np.float64], radius: float
+    places: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    nodes: NDArray[np.float64],
+    at_edges: NDArray[np.float64],
+    radius: float,
 ) -> list[str]:
-    """Highlights behind nodes, and behind edges whose two ends have the same highlight."""
+    """Highlights behind nodes and edges, from 0 to 1; an edge is at least as warm as the cooler of its ends."""
     parts = []
-    for one, two in edges:
-        weaker = min(abs(strengths[one]), abs(strengths[two]))
-        if weaker >= 0.25 and strengths[one] * strengths[two] > 0:
-            kind = "hot" if strengths[one] > 0 else "cold"
-            shade = f' stroke-opacity="{weaker:.2f}"'
-            parts.append(_line(places[one], places[two], f"halo {kind}", 1.2 * radius, shade))
-    for place, strength in zip(places, strengths, strict=True):
-        if abs(strength) >= 0.1:
-            kind = "hot" if strength > 0 else "cold"
-            shade = f'fill-opacity="{0.15 + 0.75 * abs(strength):.2f}"'
+    for (one, two), own in zip(edges, at_edges, strict=True):
+        strength = max(own, min(nodes[one], nodes[two]))
+        if strength >= _WARM:
+            shade = f' stroke-opacity="{_opacity(strength):.2f}"'
+            parts.append(_line(places[one], places[two], "halo hot", 1.2 * radius, shade))
+    for place, strength in zip(places, nodes, strict=True):
+        if strength >= _WARM:
             where = f'cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{radius:.1f}"'
-            parts.append(f'<circle class="halo {kind}" {where} {shade}/>')
+            parts.append(f'<circle class="halo hot" {where} fill-opacity="{_opacity(strength):.2f}"/>')
     return parts
+
+
+def _opacity(strength: float) -> float:
+    return 0.1 + 0.8 * strength
 
 
 def _widths(graph: GraphSet, usual: float) -> NDArray[np.float64]:
     """How wide each edge is drawn: up to four times as wide, by the logarithm of its amount, weight or count."""
-    listed = graph.edge_list()
-    summed = [i for i, name in enumerate(graph.edge_attribute_names) if merge_rule(name, {}) == "sum"]
-    if listed.attributes is None or not summed:
+    listed, summed = graph.edge_list(), _summed(graph)
+    if listed.attributes is None or summed is None:
         return np.full(len(listed.sources), usual)
-    amounts = np.log1p(np.abs(listed.attributes[:, summed[0]]))
+    amounts = np.log1p(np.abs(listed.attributes[:, summed]))
     lowest, span = amounts.min(initial=np.inf), np.ptp(amounts) if len(amounts) else 0.0
     return np.asarray(usual * (1 + 3 * (amounts - lowest) / span) if span > 0 else np.full(len(amounts), usual))
+
+
+def _summed(graph: GraphSet) -> int | None:
+    """The first edge attribute that adds up over parallel edges, such as an amount."""
+    return next((i for i, name in enumerate(graph.edge_attribute_names) if merge_rule(name, {}) == "sum"), None)
 
 
 def _lines(
@@ -196,12 +208,17 @@ def _lines(
 
 
 def _circles(
-    places: NDArray[np.float64], labels: Sequence[str], coloured: Sequence[str], titles: Sequence[str], radius: float
+    places: NDArray[np.float64],
+    labels: Sequence[str],
+    coloured: Sequence[str],
+    foreign: Sequence[str],
+    titles: Sequence[str],
+    radius: float,
 ) -> list[str]:
     parts = []
     for node, place in enumerate(places):
         label = labels[node] if labels else None
-        parts.append(_circle(place, radius, _colour(label, coloured), titles[node]))
+        parts.append(_circle(place, radius, _colour(label, coloured, foreign), titles[node]))
         if label and len(label) <= 2 and radius >= 5:
             size = radius * (1.15 if len(label) == 1 else 0.9)
             where = f'x="{place[0]:.1f}" y="{place[1]:.1f}" font-size="{size:.1f}"'
@@ -209,16 +226,59 @@ def _circles(
     return parts
 
 
-def _colour(label: str | None, coloured: Sequence[str]) -> str:
+def _names(
+    graph: GraphSet,
+    places: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    labels: Sequence[str],
+    foreign: Sequence[str],
+    radius: float,
+) -> list[str]:
+    """Names of nodes and amounts of edges, where they fit: foreign labels first, then names, then amounts."""
+    wanted: list[tuple[float, float, str, str]] = []
+    below = radius + 6.0
+    for node, (x, y) in enumerate(places):
+        if labels and labels[node] in foreign:
+            wanted.append((x, y + below, labels[node], "name foreign"))
+    if graph.node_names is not None:
+        for node, (x, y) in enumerate(places):
+            name = str(graph.node_names[node])
+            if not labels or (labels[node] not in foreign and not (len(labels[node]) <= 2 and name == labels[node])):
+                wanted.append((x, y + below, name, "name"))
+    listed, summed = graph.edge_list(), _summed(graph)
+    if summed is not None and listed.attributes is not None:
+        middles = (places[edges[:, 0]] + places[edges[:, 1]]) / 2
+        for (x, y), value in zip(middles, listed.attributes[:, summed], strict=True):
+            wanted.append((x, y, f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}", "amount"))
+    taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in places]
+    parts = []
+    for x, y, text, kind in wanted:
+        text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        half = 0.29 * _LETTERS * len(text)
+        box = (x - half, y - 0.5 * _LETTERS, x + half, y + 0.5 * _LETTERS)
+        inside = box[0] >= 0 and box[2] <= _WIDTH
+        if inside and all(box[2] <= b[0] or b[2] <= box[0] or box[3] <= b[1] or b[3] <= box[1] for b in taken):
+            taken.append(box)
+            parts.append(f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" font-size="{_LETTERS:g}">{escape(text)}</text>')
+    return parts
+
+
+def _colour(label: str | None, coloured: Sequence[str], foreign: Sequence[str]) -> str:
     if label is None:
         return "node"
+    if label in foreign:
+        return "node foreign"
     return f"node c{coloured.index(label)}" if label in coloured else "node rest"
 
 
-def _legend(labels: Sequence[str], coloured: Sequence[str], top: float) -> list[tuple[int, str]]:
+def _legend(
+    labels: Sequence[str], coloured: Sequence[str], foreign: Sequence[str], top: float
+) -> list[tuple[int, str]]:
     """The labels of this graph with their colours, in rows below it."""
-    counts = Counter(label if label in coloured else "other" for label in labels)
-    names = [label for label in (*coloured, "other") if counts[label]] if len(counts) > 1 else []
+    own = {*coloured, *foreign}
+    counts = Counter(label if label in own else "other" for label in labels)
+    order = dict.fromkeys((*foreign, *coloured, "other"))
+    names = [label for label in order if counts[label]] if len(counts) > 1 or counts.keys() & set(foreign) else []
     parts, x, row = [], _MARGIN, 0
     for name in names:
         text = name if len(name) <= 24 else f"{name[:23]}…"
@@ -226,8 +286,7 @@ def _legend(labels: Sequence[str], coloured: Sequence[str], top: float) -> list[
         if x > _MARGIN and x + width > _WIDTH - _MARGIN / 2:
             x, row = _MARGIN, row + 1
         y = top + _ROW * row + 4
-        kind = "node rest" if name == "other" else _colour(name, coloured)
-        dot = f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
+        dot = f'<circle class="{_colour(name, coloured, foreign)}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
         words = f'<text class="key" x="{x + 8:.1f}" y="{y:.1f}" font-size="11">{escape(text)}</text>'
         parts.append((row, dot + words))
         x += width

@@ -105,7 +105,7 @@ class Depiction:
 
 def depict(graph: GraphSet) -> Depiction | None:
     """The molecule a graph is; None where its nodes are not atoms, or RDKit is not installed."""
-    symbols = _elements(graph)
+    symbols = elements(graph)
     if symbols is None:
         return None
     try:
@@ -128,7 +128,7 @@ def _has_atoms(graph: GraphSet) -> bool:
     return has_atoms(graph)
 
 
-def _elements(graph: GraphSet) -> tuple[str, ...] | None:
+def elements(graph: GraphSet) -> tuple[str, ...] | None:
     """The element of every node; None where labels are not atoms of an organic molecule."""
     if graph.node_labels is None or graph.directed or np.diff(graph.neighbour_offsets).max(initial=0) > _MOST_BONDS:
         return None
@@ -139,17 +139,26 @@ def _elements(graph: GraphSet) -> tuple[str, ...] | None:
     return symbols if known and "C" in symbols else None
 
 
-def molecule_smiles(graph: GraphSet) -> str | None:
-    """SMILES of the molecule that a graph was read from; None where it was not read from a molecule."""
-    symbols = _elements(graph) if _has_atoms(graph) and graph.edge_labels is not None else None
+def sanitised_molecule(graph: GraphSet) -> Any:
+    """The molecule that a graph was read from; None where it was not read from one, or RDKit is not installed."""
+    symbols = elements(graph) if _has_atoms(graph) and graph.edge_labels is not None else None
     if symbols is None:
         return None
-    with rdkit_chemistry() as chemistry:
-        molecule = _molecule(chemistry, graph, symbols)
-        try:
+    try:
+        with rdkit_chemistry() as chemistry:
+            molecule = _molecule(chemistry, graph, symbols)
             chemistry.SanitizeMol(molecule)
-        except ValueError:
-            return None
+            return molecule
+    except (MissingExtraError, ValueError):
+        return None
+
+
+def molecule_smiles(graph: GraphSet) -> str | None:
+    """SMILES of the molecule that a graph was read from; None where it was not read from a molecule."""
+    molecule = sanitised_molecule(graph)
+    if molecule is None:
+        return None
+    with rdkit_chemistry() as chemistry:
         return str(chemistry.MolToSmiles(molecule, canonical=False))
 
 

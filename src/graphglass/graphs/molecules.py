@@ -149,6 +149,17 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
     return str(code)
 
 
+def element_name(number: int) -> str:
+    """``platinum`` for 78; empty for what is no element, or without RDKit."""
+    if not 0 < number < 119:
+        return ""
+    try:
+        with rdkit_chemistry() as chemistry:
+            return str(chemistry.GetPeriodicTable().GetElementName(number)).lower()
+    except MissingExtraError:
+        return ""
+
+
 def _known_text(graphs: GraphSet, code: int, owner: str) -> str | None:
     if code in graphs.label_names:
         return graphs.label_names[code] or "none"

@@ -14,7 +14,7 @@ from graphglass import __version__
 from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.drawing.charts import reference_map, score_distribution, share_bars
-from graphglass.drawing.graph_svg import Picture, draw_graph, frequent_labels
+from graphglass.drawing.graph_svg import Picture, draw_graph
 from graphglass.files.output_file import refuse_unless_writable, write_file
 from graphglass.files.progress import progress_bar
 from graphglass.files.table_cells import defused
@@ -25,12 +25,11 @@ from graphglass.report.html_page import html_page, page_style
 EXPLAINED = 5
 _MOST_ROWS = 1000
 _NEIGHBOURS = 2
-_REASONS = 6
 _HEADS = (("rank", "rank"), ("id", "id"), ("score", "score"), ("p_value", "p-value"), ("flagged", "verdict"),
           ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
 _NODE_LEGEND = (
-    '<p class="legend"><span><b class="hot">●</b> without this node the score falls most</span> '
-    '<span><b class="cold">●</b> falls least, or rises</span></p>'
+    '<p class="legend"><span><b class="hot">●</b> the warmer, the larger its part of the score</span> '
+    "<span>◌ in the nearest normal graph, not in this one</span></p>"
 )
 _MAP_LEGEND = (
     '<p class="legend"><span><b class="reference">●</b> normal reference</span> <span><b class="query">●</b> graph of '
@@ -135,26 +134,24 @@ def _part(picture: Picture) -> str:
 
 def _explained(detector: ReferenceDetector, table: ScoredGraphs, index: int, rank: int) -> str:
     assert table.measured is not None
-    graph = table.graphs[index]
     explanation = detector.explain(table.measured[[index]], neighbours=_NEIGHBOURS)
-    coloured = frequent_labels(detector.references_.graphs) or None
+    coloured = explanation.labels or None
     near = [("normal", detector.reference(item.id), item) for item in explanation.neighbours]
     if detector.anomalies_ is not None and explanation.resembles:
         known, first = detector.anomalies_.graphs, explanation.resembles[0]
         near = [("known anomaly", known[known.ids.index(first.id)], first), *near]
-    own = draw_graph(graph, explanation.node_attribution, coloured, explanation.edges)
+    own = explanation.draw()
     figures = [f"<figure>{own.svg}<figcaption>this graph{_part(own)}"]
     for kind, other, item in near:
-        picture = draw_graph(other, coloured=coloured)
+        closest = explanation.draw_nearest() if item is explanation.neighbours[0] else None
+        picture = draw_graph(other, coloured=coloured) if closest is None else closest
         alike = ", ".join(f"{name} {value:.2f}" for name, value in item.families.items())
         figures.append(
             f"<figure>{picture.svg}<figcaption>{kind} {escape(item.id)}{_part(picture)}<br>similarity: {escape(alike)}"
         )
     pictures = "".join(f"{figure}</figcaption></figure>" for figure in figures)
-    more = len(explanation.reasons) - _REASONS
-    shown = [*explanation.reasons[:_REASONS], *([f"and {more} more"] if more > 0 else [])]
-    reasons = "".join(f"<li>{escape(text)}</li>" for text in shown)
-    reasons = f"<ul>{reasons}</ul>" if reasons else "<p>No measured property is outside its usual range.</p>"
+    reasons = "".join(f"<li>{escape(cause.words)} ({cause.share:.0f}%)</li>" for cause in explanation.causes)
+    reasons = f"<ul>{reasons}</ul>" if reasons else "<p>Nothing raises the score.</p>"
     shares = [(name, share) for name, share in explanation.shares.items() if share >= 0.5]
     return (
         f'<section class="card" id="graph-{rank}"><h2>{rank}. {escape(explanation.id)}</h2><p>Score '

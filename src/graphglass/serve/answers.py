@@ -84,12 +84,12 @@ def explain_request(
             drawing=_drawing(service, graphs),
         )
         return answer, scored
-    explanation = detector.explain(scored, neighbours=request.neighbours, nodes=request.nodes)
-    attribution = explanation.node_attribution if request.nodes else None
+    explanation = detector.explain(scored, neighbours=request.neighbours)
+    own = explanation.draw() if request.nodes else draw_graph(graphs, coloured=service.coloured_labels or None)
     answer = schemas.ExplainAnswer(
         **explanation.to_json()
         | {
-            "drawing": _drawing(service, graphs, attribution, explanation.edges),
+            "drawing": schemas.Drawing(**asdict(own)),
             "neighbours": [_neighbour(service, item, detector.reference(item.id)) for item in explanation.neighbours],
             "resembles": [_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
         }
@@ -206,8 +206,8 @@ def _neighbour(service: Service, item: Neighbour, graph: GraphSet) -> schemas.Ne
     return schemas.NeighbourAnswer(**asdict(item), drawing=_drawing(service, graph))
 
 
-def _drawing(service: Service, graph: GraphSet, attribution: Any = None, marked: Any = ()) -> schemas.Drawing:
-    return schemas.Drawing(**asdict(draw_graph(graph, attribution, service.coloured_labels or None, marked)))
+def _drawing(service: Service, graph: GraphSet) -> schemas.Drawing:
+    return schemas.Drawing(**asdict(draw_graph(graph, coloured=service.coloured_labels or None)))
 
 
 def example_request(references: GraphSet) -> schemas.Graphs:

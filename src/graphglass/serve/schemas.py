@@ -99,14 +99,13 @@ class NeighbourAnswer(BaseModel):
     drawing: Drawing
 
 
-class FieldAnswer(BaseModel):
-    name: str
-    value: float
-    reference_median: float
-    reference_low: float
-    reference_high: float
-    deviation: float
+class CauseAnswer(BaseModel):
+    """One sentence, with the nodes and edges it is about; none of them where it is about the graph as a whole."""
+
     words: str
+    share: float = Field(description="Percent of what raises the score.")
+    nodes: list[int] = []
+    edges: list[tuple[int, int]] = []
 
 
 class ExplainAnswer(_Whole):
@@ -119,7 +118,8 @@ class ExplainAnswer(_Whole):
     drawing: Drawing
     neighbours: list[NeighbourAnswer] = []
     resembles: list[NeighbourAnswer] = Field(default=[], description="The nearest known anomalies.")
-    fields: list[FieldAnswer] = []
+    causes: list[CauseAnswer] = Field(default=[], description="The reasons with their share of the score.")
+    whole: float = Field(default=0.0, description="What of the score belongs to no node and no edge.")
     place: tuple[float, float] | None = None
 
 

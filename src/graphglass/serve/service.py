@@ -100,7 +100,7 @@ class Service:
 
     def first_reason(self, graph: GraphSet) -> str | None:
         """The strongest cause of one score in words; None where nothing measured is unusual."""
-        reasons = self.with_references("An explanation").explain(graph, neighbours=0, nodes=False).reasons
+        reasons = self.with_references("An explanation").explain(graph, neighbours=0).reasons
         return reasons[0] if reasons else None
 
     def ready(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -10,7 +12,9 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
 from graphglass.channels.patterns.counts import Counts, add_distances, count_keys, overlap_each
+from graphglass.channels.patterns.unmatched_patterns import holders, unmatched_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.graphs.chemistry import NO_ENVIRONMENT
 from graphglass.graphs.ragged import offsets
 
@@ -62,6 +66,36 @@ class CountChannel(Channel):
     def similarity(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(1 - distances, 0, 1)
 
+    def unmatched(self, query: ProfiledGraphs, near: Nearest) -> Unmatched:
+        return self.unshared(query, near, None)
+
+    def unshared(self, query: ProfiledGraphs, near: Nearest, known: PatternRows | None) -> Unmatched:
+        """As :meth:`unmatched`; with the rows of one other graph, what that graph and the query share alone."""
+        levels, count = cast(PatternRows, self.references).levels, query.graphs.node_count
+        nodes, missing, first = np.zeros(count), 0.0, np.full(count, len(levels))
+        for owner, keys, level in self.occurrences(query):
+            shared = None if known is None else known.levels[level]
+            weights, lacking = unmatched_keys(levels[level], keys, near.places, shared)
+            nodes += np.bincount(owner, weights, count)
+            missing += lacking
+            lost = owner[weights > 0]
+            first[lost] = np.minimum(first[lost], level)
+        return replace(
+            Unmatched.whole(query.graphs), nodes=nodes, missing=missing if known is None else 0.0, levels=first
+        )
+
+    def holders(self, query: ProfiledGraphs, node: int, level: int) -> int:
+        """How many references have the pattern of a node at a level."""
+        counts = cast(PatternRows, self.references).levels[level]
+        for owner, keys, at in self.occurrences(query):
+            if at == level and len(found := keys[owner == node]):
+                return int(holders(counts, found[:1], np.ones(1))[0])
+        return 0
+
+    @abstractmethod
+    def occurrences(self, query: ProfiledGraphs) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
+        """Nodes of one graph, the patterns around them, and the level of these."""
+
     def state(self) -> State:
         levels = enumerate(cast(PatternRows, self.references).levels)
         return {f"{part}_{radius}": getattr(level, part) for radius, level in levels for part in _PARTS}
@@ -88,3 +122,9 @@ class EnvironmentChannel(CountChannel):
         given = rows != NO_ENVIRONMENT
         ends = offsets(given.sum(axis=1))  # per atom
         return PatternRows((count_keys(ends[graphs.graphs.node_offsets], rows[given]),))
+
+    def occurrences(self, query: ProfiledGraphs) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
+        rows = query.graphs.atom_environments
+        assert rows is not None
+        atoms, radii = np.nonzero(rows != NO_ENVIRONMENT)
+        yield atoms, rows[atoms, radii], 0

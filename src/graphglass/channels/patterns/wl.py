@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,11 @@ class PatternChannel(CountChannel):
     def _count(self, graphs: ProfiledGraphs) -> list[Counts]:
         offsets, keys = graphs.graphs.node_offsets, neighbourhood_keys(graphs.graphs, *self.start.names(graphs))
         return [count_keys(offsets, level) for level in keys]
+
+    def occurrences(self, query: ProfiledGraphs) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
+        nodes = np.arange(query.graphs.node_count)
+        for level, keys in enumerate(neighbourhood_keys(query.graphs, *self.start.names(query))):
+            yield nodes, keys, level
 
     def state(self) -> State:
         return {"cuts": self.start.cuts, **super().state()}

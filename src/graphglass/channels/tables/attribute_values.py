@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.feature_maps import FeatureMap, mean_and_deviation, neighbour_mean, quantiles
 from graphglass.channels.tables.geometry import edge_lengths
+from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.graphs.attributes import attribute_columns
 from graphglass.graphs.graph_set import GraphSet
 
@@ -41,6 +44,24 @@ class AttributeMap(FeatureMap):
         around = neighbour_mean(values, offsets, graphs.neighbour_offsets, graphs.neighbours)
         return np.concatenate([quantiles(values, offsets, LEVELS), quantiles(around, offsets, LEVELS)], axis=1)
 
+    def unmatched(
+        self, query: ProfiledGraphs, near: Nearest, past: NDArray[np.float64], short: NDArray[np.float64]
+    ) -> Unmatched:
+        """Nodes whose values lie past the quantiles of the nearest references.
+
+        A quantile past all of theirs weighs on the nodes past the farthest of theirs. Only where no value does, means
+        over neighbours count, and weigh on the neighbours that make them.
+        """
+        graphs, width = query.graphs, len(past) // 2
+        values, normal = attribute_columns(graphs), self.table(near.graphs)
+        weights = _past_quantiles(values, normal[:, :width], past[:width], short[:width])
+        if not weights.any():
+            around = neighbour_mean(values, graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours)
+            centres = _past_quantiles(around, normal[:, width:], past[width:], short[width:])
+            each = (centres / np.maximum(np.diff(graphs.neighbour_offsets), 1))[graphs.end_nodes]
+            weights = np.bincount(graphs.global_neighbours, each, graphs.node_count).astype(np.float64)
+        return replace(Unmatched.whole(graphs), nodes=weights)
+
     def min_scales(self, columns: int) -> NDArray[np.float64]:
         return np.resize(self._min_scales, columns)
 
@@ -49,6 +70,16 @@ class AttributeMap(FeatureMap):
 
     def restore(self, state: State) -> None:
         self._positions, self._min_scales = bool(state["positions"]), state["room"]
+
+
+def _past_quantiles(
+    values: NDArray[np.float64], normal: NDArray[np.float64], past: NDArray[np.float64], short: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What quantiles weigh above and below all normal ones, in equal parts over the nodes beyond, (nodes,)."""
+    columns, weights = np.tile(values, len(LEVELS)), np.zeros(len(values))
+    for side, beyond in ((past, columns > normal.max(axis=0)), (short, columns < normal.min(axis=0))):
+        weights += (beyond * (side / np.maximum(beyond.sum(axis=0), 1))).sum(axis=1)
+    return weights
 
 
 def attribute_summary(graphs: GraphSet) -> NDArray[np.float64]:

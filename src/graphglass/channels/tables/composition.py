@@ -11,6 +11,7 @@ from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.attribute_values import attribute_min_scales, attribute_summary
 from graphglass.channels.tables.feature_maps import FeatureMap
+from graphglass.channels.unmatched import Nearest, Unmatched, with_ends
 from graphglass.graphs.graph_set import GraphSet
 
 VOCABULARY = 64  # the references' most frequent labels get a column each; all others share one
@@ -55,6 +56,32 @@ class CompositionMap(FeatureMap):
             parts.append(count_table(ends, names, len(self._edges) + 1, count) / 2)
         return np.concatenate([*parts, attribute_summary(graphs)], axis=1)
 
+    def unmatched(
+        self, query: ProfiledGraphs, near: Nearest, past: NDArray[np.float64], short: NDArray[np.float64]
+    ) -> Unmatched:
+        """The excess of a degree or a label over its nodes, that of a pair or an edge label over its edges."""
+        graphs = query.graphs
+        listed, width = graphs.edge_list(), 2 + DEGREES + 1
+        nodes = _shared_out(past[2:width], np.minimum(np.diff(graphs.neighbour_offsets), DEGREES))
+        ends = np.zeros(len(graphs.neighbours))
+        if graphs.node_labels is not None:
+            names, pairs = (
+                columns_of(graphs.node_labels, self._nodes),
+                columns_of(self._label_pairs(graphs), self._pairs),
+            )
+            nodes += _shared_out(past[width : width + len(self._nodes) + 1], names)
+            width += len(self._nodes) + 1
+            ends += _shared_out(past[width : width + len(self._pairs) + 1], pairs)
+            width += len(self._pairs) + 1
+        if graphs.edge_labels is not None:
+            ends += _shared_out(past[width : width + len(self._edges) + 1], columns_of(graphs.edge_labels, self._edges))
+        once = graphs.end_nodes < graphs.global_neighbours if graphs.outgoing is None else graphs.outgoing
+        edges = (ends + ends[graphs.opposite_ends])[once]
+        if graphs.outgoing is not None:  # an edge in each direction is one pair
+            edges /= 1 + graphs.outgoing[graphs.opposite_ends][once]
+        values = past[len(past) - len(self._attributes) :]
+        return with_ends(nodes, listed, edges, float(past[:2].sum() + values.sum() + short.sum()))
+
     def min_scales(self, columns: int) -> NDArray[np.float64]:
         return np.concatenate([np.full(columns - len(self._attributes), MIN_SCALE), self._attributes])
 
@@ -92,3 +119,9 @@ def columns_of(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[n
 def count_table(owner: NDArray[np.int64], column: NDArray[np.int64], width: int, graphs: int) -> NDArray[np.float64]:
     """How often each column occurs in each graph, (graphs, width)."""
     return np.bincount(owner * width + column, minlength=graphs * width).reshape(graphs, width).astype(np.float64)
+
+
+def _shared_out(excess: NDArray[np.float64], column: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The excess of every column in equal parts over what is counted in it."""
+    counts = np.bincount(column, minlength=len(excess))
+    return (excess[: len(counts)] / np.maximum(counts, 1))[column]

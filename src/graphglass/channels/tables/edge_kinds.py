@@ -10,6 +10,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.composition import columns_of
 from graphglass.channels.tables.edge_values import edge_values, listed_edges, summary
 from graphglass.channels.tables.feature_maps import FeatureMap
+from graphglass.channels.unmatched import Nearest, Unmatched, beyond, with_ends
 from graphglass.graphs.graph_set import EdgeList, GraphSet
 from graphglass.structure.kernels.hashing import mix
 
@@ -51,11 +52,27 @@ class EdgeKindMap(FeatureMap):
         edges = listed_edges(graphs)
         if not len(self._kinds) or edges is None:
             return np.zeros((len(graphs), 0))
+        mean, _, _, highest = summary(self._surprise(graphs, edges), graphs.node_graph[edges.sources], len(graphs))
+        return np.concatenate([mean, highest], axis=1)
+
+    def _surprise(self, graphs: GraphSet, edges: EdgeList) -> NDArray[np.float64]:
+        """How rare the kind of every edge is, and how far each of its values lies from its kind's."""
         place = columns_of(edge_kinds(graphs, edges), self._kinds)
         off = np.minimum(np.abs(edge_values(edges) - self._mean[place]) / self._scale[place], FARTHEST)
-        surprise = np.concatenate([self._rarity[place, None], off], axis=1)
-        mean, _, _, highest = summary(surprise, graphs.node_graph[edges.sources], len(graphs))
-        return np.concatenate([mean, highest], axis=1)
+        return np.concatenate([self._rarity[place, None], off], axis=1)
+
+    def unmatched(
+        self, query: ProfiledGraphs, near: Nearest, past: NDArray[np.float64], short: NDArray[np.float64]
+    ) -> Unmatched:
+        """Edges with a higher surprise than all edges of the nearest references."""
+        edges, others = listed_edges(query.graphs), listed_edges(near.graphs.graphs)
+        if edges is None or others is None:
+            return Unmatched.whole(query.graphs)
+        own, normal = self._surprise(query.graphs, edges), self._surprise(near.graphs.graphs, others)
+        # Zeros below: an edge is never too usual.
+        normal = np.concatenate([normal, np.zeros_like(own[:1])])
+        weights = beyond(own, normal, np.ones(own.shape[1]))
+        return with_ends(np.zeros(query.graphs.node_count), edges, weights)
 
     def state(self) -> State:
         return {"kinds": self._kinds, "rarity": self._rarity, "mean": self._mean, "scale": self._scale}

@@ -11,6 +11,7 @@ from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.composition import frequent
 from graphglass.channels.tables.feature_maps import FeatureMap
+from graphglass.channels.unmatched import Nearest, Unmatched, beyond, with_ends
 from graphglass.graphs.attributes import edge_numbers
 from graphglass.graphs.graph_set import EdgeList, GraphSet
 
@@ -19,6 +20,7 @@ Table = NDArray[np.float64]
 COMMON_LABELS = 8  # edge labels whose edges are summarised by themselves
 WIDEST = 16  # attributes that are read; more would outnumber the references
 LARGEST = 1e150  # what attributes are cut off at: sums and squares over a hundred million edges stay finite
+STRENGTH = 0.2  # of a node, next to its edges, which make it
 MIN_SCALE = 0.1  # least unit of a column, in deviations of the value over the references' edges or nodes
 
 
@@ -67,6 +69,18 @@ class EdgeValueMap(FeatureMap):
             parts.append(np.where(np.bincount(graph_of[rows], minlength=len(graphs))[:, None] > 0, mean, usual))
         mean, deviation, _, highest = summary(strengths, graphs.node_graph, len(graphs))
         return np.concatenate([*parts, mean, deviation, highest], axis=1)
+
+    def unmatched(self, query: ProfiledGraphs, near: Nearest, past: Table, short: Table) -> Unmatched:
+        """Edges whose values, and nodes whose strengths, leave the range of the nearest references."""
+        graphs, normal = query.graphs, near.graphs.graphs
+        edges, others = listed_edges(graphs), listed_edges(normal)
+        if edges is None or others is None:
+            return Unmatched.whole(graphs)
+        own, strengths = edge_values(edges), strength_table(graphs, edges)
+        logs = slice(own.shape[1] // 2, own.shape[1])  # the values as they are say the same twice
+        weights = beyond(own[:, logs], edge_values(others)[:, logs], self._min_scales[logs] / MIN_SCALE)
+        flow = self._min_scales[-strengths.shape[1] :] / MIN_SCALE
+        return with_ends(STRENGTH * beyond(strengths, strength_table(normal, others), flow), edges, weights)
 
     def min_scales(self, columns: int) -> Table:
         return self._min_scales[:columns]

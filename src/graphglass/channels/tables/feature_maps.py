@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.graphs.chemistry import descriptors
 from graphglass.kernel import kernel
 from graphglass.structure.aggregates import quantile
@@ -31,6 +32,15 @@ class FeatureMap(ABC):
     def min_scales(self, columns: int) -> NDArray[np.float64]:
         """The least unit of every column, (columns,); only standardised channels ask for it."""
         return np.full(columns, 0.1)
+
+    def unmatched(
+        self, query: ProfiledGraphs, near: Nearest, past: NDArray[np.float64], short: NDArray[np.float64]
+    ) -> Unmatched:
+        """What of one query its nearest references lack; by default nothing that a node or an edge shows.
+
+        ``past`` is how far every column of the query lies above all of theirs, squared, ``short`` how far below.
+        """
+        return Unmatched.whole(query.graphs)
 
     def state(self) -> State:
         """What `fit` learned."""

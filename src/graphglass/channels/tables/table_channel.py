@@ -22,6 +22,7 @@ from graphglass.channels.tables.scaling import (
     squared_distances_each,
     unit_rows,
 )
+from graphglass.channels.unmatched import ROUNDING, Nearest, Unmatched
 from graphglass.files.disk_arrays import roomy
 
 WIDEST = 3e38  # near the end of single precision; larger values are cut off here
@@ -118,6 +119,14 @@ class TableChannel(Channel):
         if self.whitened:
             return np.clip(1 - distances / 2, 0, 1)
         return np.asarray(np.exp(-(distances**2) / (2 * self._table.shape[1])))
+
+    def unmatched(self, query: ProfiledGraphs, near: Nearest) -> Unmatched:
+        if not self.standardised:
+            return Unmatched.whole(query.graphs)
+        row, others = self.encode(query)[0], self.references[near.places]
+        sides = row - others.max(axis=0), others.min(axis=0) - row
+        past, short = (np.where(side > ROUNDING, side, 0.0).astype(np.float64) ** 2 for side in sides)
+        return self.features.unmatched(query, near, past, short)
 
     def state(self) -> State:
         learned = {f"{LEARNED}{name}": value for name, value in self.features.state().items()}

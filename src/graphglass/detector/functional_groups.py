@@ -1,0 +1,82 @@
+"""Functional groups of molecules, by the names chemists use."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from graphglass.drawing.molecule_svg import sanitised_molecule
+from graphglass.graphs.graph_set import GraphSet
+
+# Special groups before the general ones that they contain: an atom is told by the first group it belongs to.
+GROUPS = {
+    "azide": "[N;X2]=[N+]=[N-]",
+    "diazonium group": "[N+]#N",
+    "diazo group": "[C]=[N+]=[N-]",
+    "nitrate ester": "[C]O[N+](=O)[O-]",
+    "nitro group": "[N+](=O)[O-]",
+    "nitrosamine": "[N;X3][N;X2]=O",
+    "nitroso group": "[N;X2]=[O]",
+    "peroxide": "[O;X2][O;X2]",
+    "hydroperoxide": "[O;X2][O;H1]",
+    "hypohalite": "[O;X2][Cl,Br,I]",
+    "N-halogen bond": "[N][F,Cl,Br,I]",
+    "isothiocyanate": "N=C=S",
+    "isocyanate": "N=C=O",
+    "cumulated double bonds": "[C]=[C]=[C]",
+    "boronic acid": "[B]([O;H1])[O;H1]",
+    "pentafluorosulfanyl group": "S(F)(F)(F)(F)F",
+    "phosphonate": "[#6]P(=O)([O])[O]",
+    "phosphate": "OP(=O)([O])[O]",
+    "phosphine": "[P;X3]([#6])[#6]",
+    "arsonic acid": "[As](=O)([O])[O]",
+    "chain of three nitrogens": "[N;X3;!$(N=*);!$(N#*)][N;X3][N;X3]",
+    "hydrazine": "[N;X3;!$(NC=O)][N;X3;!$(NC=O)]",
+    "azo group": "[#6]N=N[#6]",
+    "epoxide": "C1OC1",
+    "aziridine": "C1NC1",
+    "cyclopropane": "C1CC1",
+    "cyclobutane": "C1CCC1",
+    "beta-lactam": "O=C1CCN1",
+    "acyl halide": "C(=O)[F,Cl,Br,I]",
+    "anhydride": "C(=O)OC(=O)",
+    "sulfonyl chloride": "S(=O)(=O)Cl",
+    "sulfonic acid": "S(=O)(=O)[O;H1,-]",
+    "sulfonamide": "S(=O)(=O)N",
+    "sulfone": "[#6]S(=O)(=O)[#6]",
+    "sulfoxide": "[#6][S;X3](=O)[#6]",
+    "disulfide": "SS",
+    "thiol": "[S;H1]",
+    "thiocarbonyl group": "[#6]=S",
+    "perfluoroalkyl group": "[C](F)(F)[C](F)F",
+    "trifluoromethyl group": "C(F)(F)F",
+    "carboxylic acid": "C(=O)[O;H1,-]",
+    "carbamate": "[N]C(=O)O",
+    "urea": "NC(=O)N",
+    "amide": "C(=O)N",
+    "ester": "C(=O)O[#6]",
+    "aldehyde": "[C;H1](=O)[#6]",
+    "nitrile": "C#N",
+    "alkyne": "C#C",
+    "guanidine": "NC(=N)N",
+    "quaternary ammonium": "[N+;X4]([#6])([#6])([#6])[#6]",
+    "iodonium": "[I+]",
+    "phenol": "c[O;H1]",
+}
+
+
+def functional_groups(graph: GraphSet) -> list[tuple[str, frozenset[int]]]:
+    """Names and atoms of the groups in one molecule; none for other graphs, or without RDKit."""
+    molecule = sanitised_molecule(graph)
+    if molecule is None:
+        return []
+    most = molecule.GetNumAtoms()
+    matches = ((name, molecule.GetSubstructMatches(smarts, maxMatches=most)) for name, smarts in _patterns())
+    return [(name, frozenset(atoms)) for name, found in matches for atoms in found]
+
+
+@cache
+def _patterns() -> tuple[tuple[str, Any], ...]:
+    from rdkit.Chem import MolFromSmarts
+
+    return tuple((name, MolFromSmarts(smarts)) for name, smarts in GROUPS.items())
