@@ -30,6 +30,9 @@ KEEP = Annotated[
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Report no progress.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 ALPHA = Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")]
+EXPLAIN = Annotated[
+    int | None, typer.Option(min=0, help="Graphs that the report explains; by default all flagged ones, up to 100.")
+]
 SOURCE_PRIOR = Annotated[
     bool, typer.Option("--source-prior", help="Shrink the private summary toward its public source mean.")
 ]

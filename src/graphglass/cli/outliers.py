@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphglass.cli.option_groups import ALPHA, KEEP, QUIET
+from graphglass.cli.option_groups import ALPHA, EXPLAIN, KEEP, QUIET
 from graphglass.cli.reading_options import Reading, reads_graphs
 
 app = typer.Typer()
@@ -20,6 +20,7 @@ def outliers(
     graphs: Annotated[Path, typer.Argument(help="Graphs, most of them normal.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="ranked.csv, .parquet or .jsonl.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
+    explain: EXPLAIN = None,
     keep: KEEP = None,
     repeats: Annotated[
         str, typer.Option(help="How equal graphs count: once, keep (each is an observation) or auto.")
@@ -51,5 +52,5 @@ def outliers(
     if report is not None:
         from graphglass.report.page import write_report
 
-        write_report(detector, table, report)
+        write_report(detector, table, report, explained=explain, about={"Graphs": str(graphs)})
         typer.echo(f"Wrote the report to {report}.")

@@ -11,7 +11,7 @@ import typer
 
 from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, print_auroc
-from graphglass.cli.option_groups import ALPHA, KEEP, QUIET, SOURCE_PRIOR, existing_model, only_file
+from graphglass.cli.option_groups import ALPHA, EXPLAIN, KEEP, QUIET, SOURCE_PRIOR, existing_model, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
@@ -41,6 +41,7 @@ def score(
         Path | None, typer.Option("-o", "--output", help="scores.csv, .parquet or .jsonl; a directory with --cluster.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
+    explain: EXPLAIN = None,
     keep: KEEP = None,
     references: Annotated[
         Path | None, typer.Option(help="Score against these normal graphs instead; nothing is retrained.")
@@ -132,7 +133,8 @@ def score(
     if report is not None and detector is not None:
         from graphglass.report.page import write_report
 
-        write_report(detector, table, report)
+        names = {"Graphs": str(path), "Model": str(model)}
+        write_report(detector, table, report, explained=explain, about=names)
         typer.echo(f"Wrote the report to {report}.")
 
 

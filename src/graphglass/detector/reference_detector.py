@@ -7,6 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -278,6 +279,25 @@ class ReferenceDetector:
             self._map = self.scorer_, ReferenceMap.fit(self.scorer_, self.references_)
         plane = self._map[1]
         return plane.references, plane.place(self.scorer_, queries, scores)
+
+    def report(
+        self, path: str | Path, graphs: Any = None, *, alpha: float = 0.05, explained: int | None = None
+    ) -> ScoredGraphs:
+        """Write an HTML report about some graphs, or about the references, and return their scores.
+
+        Parameters
+        ----------
+        path : path of the page, ending in .html
+        graphs, alpha
+            As for :meth:`score_table`.
+        explained : int, optional
+            Graphs to explain, the most abnormal first. By default all that are flagged, at least 5 and at most 100.
+        """
+        table = self.score_table(graphs, alpha=alpha)
+        # By name: a page is made from detectors, and no module here knows about pages.
+        page = import_module("graphglass.report.page")
+        page.write_report(self, table, Path(path), explained=explained)
+        return table
 
     # Changes of the references
 

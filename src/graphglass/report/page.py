@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass import __version__
+from graphglass.detector.explanation import Explanation
 from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.drawing.charts import reference_map, score_distribution, share_bars
@@ -22,11 +25,12 @@ from graphglass.graphs.user_columns import free_names
 from graphglass.messages import counted
 from graphglass.report.html_page import html_page, page_style
 
-EXPLAINED = 5
+LEAST_EXPLAINED, MOST_EXPLAINED = 5, 100  # unless the caller says how many
 _MOST_ROWS = 1000
+_THUMBNAILS = 100
 _NEIGHBOURS = 2
-_HEADS = (("rank", "rank"), ("id", "id"), ("score", "score"), ("p_value", "p-value"), ("flagged", "verdict"),
-          ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
+_HEADS = (("rank", "rank"), ("picture", ""), ("id", "id"), ("score", "score"), ("p_value", "p-value"),
+          ("flagged", "verdict"), ("reason", "first reason"), ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
 _NODE_LEGEND = (
     '<p class="legend"><span><b class="hot">●</b> the warmer, the larger its part of the score</span> '
     "<span>◌ in the nearest normal graph, not in this one</span></p>"
@@ -37,14 +41,37 @@ _MAP_LEGEND = (
 )
 
 
-def write_report(detector: ReferenceDetector, table: ScoredGraphs, path: Path) -> None:
-    """Write the report about scored graphs; the file appears whole or not at all."""
+def write_report(
+    detector: ReferenceDetector,
+    table: ScoredGraphs,
+    path: Path,
+    *,
+    explained: int | None = None,
+    about: Mapping[str, str] | None = None,
+) -> None:
+    """Write the report about scored graphs; the file appears whole or not at all. See :func:`report_page`."""
     refuse_unless_writable(path)
-    write_file(path, report_page(detector, table).encode())
+    write_file(path, report_page(detector, table, explained=explained, about=about).encode())
 
 
-def report_page(detector: ReferenceDetector, table: ScoredGraphs) -> str:
-    """The report as one string of HTML; the graphs are neither measured nor scored again."""
+def report_page(
+    detector: ReferenceDetector,
+    table: ScoredGraphs,
+    *,
+    explained: int | None = None,
+    about: Mapping[str, str] | None = None,
+) -> str:
+    """The report as one string of HTML; the graphs are neither measured nor scored again.
+
+    Parameters
+    ----------
+    detector : ReferenceDetector
+    table : ScoredGraphs
+    explained : int, optional
+        Graphs to explain, the most abnormal first. By default all that are flagged, at least 5 and at most 100.
+    about : mapping, optional
+        Facts for the head of the page, such as the files and the model.
+    """
     graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
     assert table.measured is not None
     references, places = detector.map_positions(table)
@@ -68,19 +95,28 @@ def report_page(detector: ReferenceDetector, table: ScoredGraphs) -> str:
         "each group."
     )
     about_map = "The closer two graphs, the more similar they are by the distances that make the score."
-    explained = []
-    with progress_bar("Explaining graphs", min(EXPLAINED, len(graphs)), show=detector.verbose) as advance:
-        for rank, index in enumerate(order[:EXPLAINED], start=1):
-            explained.append(_explained(detector, table, int(index), rank))
+    if explained is None:
+        explained = int(np.clip(flagged.sum(), LEAST_EXPLAINED, MOST_EXPLAINED))
+    told: dict[int, Explanation] = {}
+    with progress_bar("Explaining graphs", min(explained, len(graphs)), show=detector.verbose) as advance:
+        for index in order[:explained].tolist():
+            told[index] = detector.explain(table.measured[[index]], neighbours=_NEIGHBOURS)
             advance()
+    settings = ", ".join(f"{name}={value!r}" for name, value in detector.get_params().items() if name != "verbose")
+    facts = {
+        **(about or {}),
+        "Date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "Method": f"{type(detector).__name__} ({settings}), GraphGlass {__version__}",
+    }
+    listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
     body = [
-        f"<h1>{title}</h1><p>{escape(summary)}</p>{f'<p>{notice}</p>' if notice else ''}",
+        f"<h1>{title}</h1><p>{escape(summary)}</p>{f'<p>{escape(notice)}</p>' if notice else ''}<dl>{listed}</dl>",
         f'<div class="pair"><div class="card"><h2>Scores</h2><p>{about_scores}</p>{histogram}</div>',
         f'<div class="card"><h2>Map</h2><p>{about_map}</p>{chart}{legend}</div></div>',
-        f'<h2 id="ranking">Ranking</h2>{_ranking(table)}',
-        f"<h2>The {counted(len(explained), 'most abnormal graph')}, explained</h2>",
-        *explained,
-        f"<p>{escape(f'GraphGlass {__version__}, method {type(detector).__name__}.')}</p>",
+        f'<h2 id="ranking">Ranking</h2>{_ranking(table, told)}',
+        _rejected(table),
+        f"<h2>The {counted(len(told), 'most abnormal graph')}, explained</h2>",
+        *(_explained(detector, explanation, rank) for rank, explanation in enumerate(told.values(), start=1)),
     ]
     script = files("graphglass.report").joinpath("sorting.js").read_text(encoding="utf-8")
     return html_page("GraphGlass report", "".join(body), style=page_style(), script=script, kind="report")
@@ -93,7 +129,15 @@ def _smallest_flagged(reference_scores: NDArray[np.float64], alpha: float) -> fl
     return float(ordered[allowed]) if 0 <= allowed < len(ordered) else float("inf")
 
 
-def _ranking(table: ScoredGraphs) -> str:
+def _rejected(table: ScoredGraphs) -> str:
+    """The records that could not be read, which have no score."""
+    if not table.rejected:
+        return ""
+    items = "".join(f"<li>{escape(one.id)}: {escape(one.reason)}</li>" for one in table.rejected[:_MOST_ROWS])
+    return f"<h2>Could not be read: {counted(len(table.rejected), 'record')}</h2><div class=card><ul>{items}</ul></div>"
+
+
+def _ranking(table: ScoredGraphs, told: Mapping[int, Explanation]) -> str:
     graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
     p_values = np.full(len(table), np.nan) if table.p_values is None else table.p_values
     rows = []
@@ -104,10 +148,12 @@ def _ranking(table: ScoredGraphs) -> str:
         name = escape(defused(graphs.ids[i]))
         cells = (
             (rank, f"{rank}"),
-            (None, f'<a href="#graph-{rank}">{name}</a>' if rank <= EXPLAINED else name),
+            (None, draw_graph(graphs[int(i)]).svg if rank <= _THUMBNAILS else ""),
+            (None, f'<a href="#graph-{rank}">{name}</a>' if i in told else name),
             (scores[i], f"{scores[i]:.4f}"),
             (p_values[i], f"{p_values[i]:.4f}"),
             (int(flagged[i]), '<span class="flag">flagged</span>' if flagged[i] else ""),
+            (None, escape(told[i].reasons[0]) if i in told and told[i].reasons else ""),
             (graphs.sizes[i], f"{graphs.sizes[i]}"),
             (graphs.edge_counts[i], f"{graphs.edge_counts[i]}"),
             *(_own_cell(values[i]) for values in graphs.columns.values()),
@@ -132,9 +178,7 @@ def _part(picture: Picture) -> str:
     return f" ({picture.shown} of {picture.total} nodes)" if picture.shown < picture.total else ""
 
 
-def _explained(detector: ReferenceDetector, table: ScoredGraphs, index: int, rank: int) -> str:
-    assert table.measured is not None
-    explanation = detector.explain(table.measured[[index]], neighbours=_NEIGHBOURS)
+def _explained(detector: ReferenceDetector, explanation: Explanation, rank: int) -> str:
     coloured = explanation.labels or None
     near = [("normal", detector.reference(item.id), item) for item in explanation.neighbours]
     if detector.anomalies_ is not None and explanation.resembles:
