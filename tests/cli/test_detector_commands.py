@@ -65,7 +65,7 @@ def test_score_writes_rows_in_input_order(place, queries, suffix):
         rows = [json.loads(line) for line in output.read_text().splitlines()]
     else:
         head, *lines = output.read_text().splitlines()
-        assert head == '"id","score","p_value","flagged","rank","reference","error"'
+        assert head == '"id","score","p_value","flagged","rank","reference","reason","error"'
         rows = [{"id": line.split(",")[0].strip('"'), "score": float(line.split(",")[1])} for line in lines]
     assert [row["id"] for row in rows] == list(queries.ids)
     assert [row["score"] for row in rows] == pytest.approx(list(expected))

@@ -60,7 +60,7 @@ def test_every_column_has_a_name_of_its_own() -> None:
     columns = ScoredGraphs.uncalibrated(graphs, np.array([0.5])).columns()
     own = {"input_input_input_score": ["mine"], "input_score": ["too"], "input_input_score": [3]}
     assert {name: columns[name] for name in own} == own
-    assert list(columns) == ["id", "score", "rank", "reference", "error", *own]
+    assert list(columns) == ["id", "score", "rank", "reference", "reason", "error", *own]
 
 
 def test_headers_that_become_equal_keep_both_columns() -> None:

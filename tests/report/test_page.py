@@ -8,7 +8,7 @@ import pytest
 
 from graphglass import GraphGlass, read_graphs
 from graphglass.errors import InputError
-from graphglass.report.page import EXPLAINED, report_page, write_report
+from graphglass.report.page import report_page, write_report
 
 NORMALS = ["CCO", "CCCO", "CCN", "CCCN", "c1ccccc1", "c1ccccc1C", "c1ccccc1O", "CC(C)O", "CCOC", "CCCC", "CCC", "CCNC"]
 QUERIES = ["CCCCO", "O=[N+]([O-])c1ccc(Cl)cc1", "c1cc2ccc3cccc4ccc(c1)c2c34", "CC", "CCS", "CCCCCC"]
@@ -26,7 +26,7 @@ def page(detector):
 
 def test_every_row_of_the_explained_leads_to_its_card(page):
     links = re.findall(r'<a href="#(graph-\d+)">', page)
-    assert links == [f"graph-{rank}" for rank in range(1, EXPLAINED + 1)]
+    assert links == [f"graph-{rank}" for rank in range(1, 5 + 1)]
     assert all(f'id="{link}"' in page for link in links)
     assert page.count("<tr>") == len(QUERIES) + 1
 
@@ -91,3 +91,21 @@ def test_known_anomalies_are_on_the_map_and_beside_the_graph(detector):
 def test_a_report_is_not_written_over_a_folder(detector, tmp_path):
     with pytest.raises(InputError, match="is a directory"):
         write_report(detector, detector.score_table(read_graphs(["CC"], format="smi")), tmp_path)
+
+
+def test_everything_flagged_is_explained_and_the_head_names_the_files(detector):
+    table = detector.score_table(read_graphs(QUERIES, format="smi"), alpha=0.5)
+    page = report_page(detector, table, about={"Graphs": "a<b>.csv"})
+    assert page.count('<section class="card" id="graph-') == max(5, int(table.flagged.sum()))
+    assert "<dt>Graphs</dt><dd>a&lt;b&gt;.csv</dd>" in page
+    assert "<dt>Date</dt>" in page
+    assert "repeats=&#x27;auto&#x27;" in page
+    assert report_page(detector, table, explained=1).count('<section class="card" id="graph-') == 1
+
+
+def test_a_detector_writes_its_report(detector, tmp_path):
+    table = detector.report(tmp_path / "page.html", read_graphs(QUERIES, format="smi"))
+    page = (tmp_path / "page.html").read_text()
+    assert len(table) == len(QUERIES)
+    assert all(reason is not None for reason, flag in zip(table.reasons, table.flagged, strict=True) if flag)
+    assert "explained</h2>" in page

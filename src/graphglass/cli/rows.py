@@ -25,7 +25,7 @@ def show_ranking(table: ScoredGraphs, output: Path | None, top: int) -> None:
         print_line(f"Wrote {counted(len(columns['id']), 'row')} to {output}{flagged}{lost}.")
         return
     first = ("rank", "id", "score", *(("p_value", "flagged") if table.p_values is not None else ()))
-    hidden = {"error", *(["reference"] if not table.reference.any() else [])}
+    hidden = {"error", "reason", *(["reference"] if not table.reference.any() else [])}
     order = [*first, *(name for name in columns if name not in {*first, *hidden})]
     rows = [[_cell(columns[name][row]) for name in order] for row in table.order[:top]]
     print_table("Most abnormal first", order, rows)

@@ -54,6 +54,8 @@ class ScoredGraphs:
         Records of the input that could not be read.
     shifted : tuple of str
         Remarks on attributes that lie outside the range of the references in nearly all graphs.
+    scorer : ReferenceScorer or None
+        What scored them.
     measured : ProfiledGraphs or None
         The graphs as the channels read them; None where a private summary scored them.
     """
@@ -66,6 +68,7 @@ class ScoredGraphs:
     known: NDArray[np.bool_]
     rejected: tuple[Reject, ...] = ()
     shifted: tuple[str, ...] = ()
+    scorer: ReferenceScorer | None = None
     measured: ProfiledGraphs | None = None
 
     @classmethod
@@ -98,6 +101,19 @@ class ScoredGraphs:
         ranks[self.order] = np.arange(1, len(self) + 1)
         return ranks
 
+    @cached_property
+    def reasons(self) -> list[str | None]:
+        """The first reason of every flagged graph, None for the others."""
+        # Explanations are made from scores, and show tables of them: the import would go round.
+        from graphglass.detector.explanation import explain_one
+
+        found: list[str | None] = [None] * len(self)
+        if self.scorer is not None and self.measured is not None:
+            for place in np.flatnonzero(self.flagged).tolist():
+                sentences = explain_one(self.measured[[place]], self.scorer, neighbours=0).reasons
+                found[place] = sentences[0] if sentences else None
+        return found
+
     @property
     def notice(self) -> str:
         """What to know before reading the scores: shifted attributes, queries that are references or anomalies."""
@@ -121,6 +137,7 @@ class ScoredGraphs:
             columns["flagged"] = [*self.flagged.tolist(), *none]
         columns["rank"] = [*self.ranks.tolist(), *none]
         columns["reference"] = [*self.reference.tolist(), *none]
+        columns["reason"] = [*self.reasons, *none]
         columns["error"] = [*[None] * len(self), *(reject.reason for reject in self.rejected)]
         own = {name: [*values.tolist(), *none] for name, values in self.graphs.columns.items()}
         return columns | dict(zip(free_names(own, columns), own.values(), strict=True))
@@ -196,7 +213,7 @@ def scored_graphs(
         )
     shifted = tuple(shifted_attributes(queries.graphs, scorer.references.graphs))
     rejected = queries.graphs.rejected
-    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, rejected, shifted, measured=queries)
+    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, rejected, shifted, scorer, queries)
 
 
 def shifted_attributes(graphs: GraphSet, references: GraphSet) -> Iterator[str]:
@@ -230,7 +247,7 @@ def scored_references(scorer: ReferenceScorer, alpha: float) -> ScoredGraphs:
     references, scores = scorer.references, scorer.reference_scores
     every, none = np.ones(len(scores), dtype=bool), np.zeros(len(scores), dtype=bool)
     p_values = None if scorer.zero_shot else left_out_p_values(scores, scores)
-    return ScoredGraphs(references.graphs, scores, p_values, alpha, every, none, measured=references)
+    return ScoredGraphs(references.graphs, scores, p_values, alpha, every, none, scorer=scorer, measured=references)
 
 
 def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
