@@ -88,6 +88,7 @@ def cheapest(method: str) -> tuple[dict[str, Any], float]:
     return chosen, float(np.std(alike, ddof=1)) if len(alike) > 1 else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(data_root() is None, reason="the datasets are not on this machine")
 @pytest.mark.parametrize("method", TRAINED)
 def test_the_present_code_makes_the_recorded_number(method: str) -> None:

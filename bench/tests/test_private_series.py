@@ -109,6 +109,7 @@ def test_draws_are_averaged() -> None:
     assert "auroc_sd" not in averaged(np.array([[0.0, 1.0, 2.0, 3.0]]), truth)
 
 
+@pytest.mark.slow
 def test_every_condition_is_there(sides: Any) -> None:
     source, references, queries, truth = sides
     found = measure(source, references, queries, truth, "place")
@@ -133,6 +134,7 @@ def run(data: Any, folder: Path, cache: Path) -> int:
     return run_jobs(jobs, results, data, progress=False, isolate=False)
 
 
+@pytest.mark.slow
 def test_cells_resume_and_tables(data: Any, small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "r"
     original, calls = private.measure, []
@@ -197,6 +199,7 @@ def test_other_methods_are_refused(data: Any) -> None:
         private_jobs(Plan(data, ["DD"], ["size-knn"], seeds=(0,)))
 
 
+@pytest.mark.slow
 def test_releases_without_a_model_are_measured_beside_the_detector(data: Any, tmp_path: Path) -> None:
     jobs = private_jobs(Plan(data, ["IMDB-BINARY", "DD"], ["graphglass"], seeds=(0,)), sources=["mol"])
     results = Results.create(tmp_path / "r", Purpose("private", "minority"))

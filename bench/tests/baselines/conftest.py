@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -39,3 +40,19 @@ def motif_graphs(count: int, motif: str, seed: int, *, labelled: bool = True) ->
 @pytest.fixture(scope="session")
 def make_graphs() -> Callable[..., GraphSet]:
     return motif_graphs
+
+
+@pytest.fixture(scope="session")
+def reordered() -> Callable[[GraphSet, int], GraphSet]:
+    """A function that gives the same graphs with the nodes of each in another order."""
+
+    def reorder(graphs: GraphSet, seed: int) -> GraphSet:
+        random = np.random.default_rng(seed)
+        order = np.concatenate([random.permutation(np.arange(a, b)) for a, b in pairwise(graphs.node_offsets)])
+        place, edges = np.argsort(order), graphs.edge_list()
+        labels = None if graphs.node_labels is None else graphs.node_labels[order]
+        return canonical_graph_set(
+            graphs.sizes, place[edges.sources], place[edges.targets], ids=graphs.ids, node_labels=labels
+        )
+
+    return reorder
