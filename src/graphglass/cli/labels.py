@@ -59,8 +59,8 @@ def _spelled(value: Any) -> str:
 def aurocs(truth: NDArray[np.bool_] | None, *tables: ScoredGraphs) -> list[float]:
     """The AUROC of each model's scores; none if the classes are unknown, or if one has no graph.
 
-    Only graphs that no model knows count: what a model scores of its own references and known anomalies says little
-    about new graphs.
+    Only graphs that no model knows count: scores of a model's references and known anomalies do not show how new graphs
+    are ranked.
     """
     if truth is None:
         return []

@@ -63,7 +63,7 @@ def warn_of_other_types(queries: GraphSet, references: GraphSet) -> None:
 
 
 def new_ids(ids: Sequence[str], taken: set[str], kind: str) -> tuple[str, ...]:
-    """Ids for further graphs: names that a reader made up count on where they clash, given names must be new."""
+    """Ids for further graphs: generated names get a numeric suffix on collision, given names must be new."""
     fresh = []
     for name in ids:
         made_up = re.fullmatch(r"(line|graph|row)-\d+", name)

@@ -240,8 +240,8 @@ class GLASS(ReferenceDetector):
         ----------
         path : local directory or fsspec URL
         encoder : TextEncoder or str, optional
-            An encoder already in memory, or the name of one; otherwise the one named in the model is loaded. An
-            endpoint in a model is contacted only if it is named here.
+            An encoder already in memory, or the name of one; otherwise the one named in the model is loaded. A
+            server, directory or hub model is used only if it is named here.
         """
         return load_detector(cls, path, encoder=encoder)
 

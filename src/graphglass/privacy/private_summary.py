@@ -109,7 +109,7 @@ class PrivateSummary:
         source_prior : bool
             Shrink toward the source prior first (eq:dp_mix).
         """
-        return np.sum(list(self.contributions(inputs, source_prior=source_prior).values()), axis=0)
+        return np.asarray(np.sum(list(self.contributions(inputs, source_prior=source_prior).values()), axis=0))
 
     def contributions(self, inputs: Any, *, source_prior: bool = False) -> dict[str, NDArray[np.float64]]:
         """The scores split by block or channel; the parts of a graph add up to its score."""

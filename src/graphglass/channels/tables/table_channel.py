@@ -73,7 +73,7 @@ class TableChannel(Channel):
     def fit(self, references: ProfiledGraphs) -> None:
         """As for every channel; a left-out reference is measured in the units that the others give it.
 
-        Each reference has a say in the units that all are measured in. With them it would lie closer to the others than
+        Each reference influences the scale. Measured in it, the reference would lie closer to the others than
         a new normal graph does, the more so the fewer there are. Directions after whitening hardly depend on it.
         """
         super().fit(references)

@@ -101,7 +101,8 @@ def _draws_needed(mu: float, confidence: float) -> int:
     """Both errors are near one half, where a share of n draws has standard error sqrt(pi / 2n) on the normal scale."""
     bounds = 2.0 * float(ndtri(1.0 - (1.0 - confidence) / (2 * _THRESHOLDS)))
     luck = 2.0**0.5 * float(ndtri(_POWER))
-    return math.ceil(math.pi / 2.0 * ((bounds + luck) / (_SHORTAGE * mu)) ** 2)
+    releases: int = math.ceil(math.pi / 2.0 * ((bounds + luck) / (_SHORTAGE * mu)) ** 2)
+    return releases
 
 
 def _statistic(mechanism: Mechanism, sign: float, draws: int, sampler: Sampler) -> NDArray[np.int64]:

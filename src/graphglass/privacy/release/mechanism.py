@@ -39,7 +39,7 @@ def to_grid(features: NDArray[Any]) -> NDArray[np.int64]:
     scaled = np.trunc(np.where(sane[:, None], values, 0.0) * 2.0**GRID_BITS)  # exact: a power of two
     grid = scaled.astype(np.int64)
     within = (grid * grid).sum(axis=1) <= 1 << (2 * GRID_BITS)
-    return grid * within[:, None]
+    return np.asarray(grid * within[:, None])
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Mechanism:
     @property
     def sensitivity(self) -> int:
         """L2 sensitivity of the integer sum: 2 g rows of norm one (prop:private_summary, times n)."""
-        return 2 * self.graphs_per_subject * 2**GRID_BITS
+        return int(2 * self.graphs_per_subject * 2**GRID_BITS)
 
     @property
     def scale(self) -> int:

@@ -270,7 +270,7 @@ def _mean(features_of: GraphFeatures, published: PrivateRecords) -> NDArray[np.f
     """The mean feature of public graphs."""
     if not published.readable:
         raise InputError("No record of the public graphs has the declared form. Leave --public out, or repair them.")
-    return np.sum([rows.sum(axis=0) for rows in features_of.rows(published)], axis=0) / published.readable
+    return np.asarray(np.sum([rows.sum(axis=0) for rows in features_of.rows(published)], axis=0) / published.readable)
 
 
 def _records(source: Any, form: RecordForm | None, model: GLASS | None) -> PrivateRecords:
