@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphglass.files import disk_arrays as module
-from graphglass.files.disk_arrays import roomy
+from graphglass.files.disk_arrays import disk_zeros
 
 
 def in_a_file(array):
@@ -13,7 +13,7 @@ def in_a_file(array):
 
 def test_a_large_array_is_in_a_file_and_a_small_one_is_not(monkeypatch):
     monkeypatch.setattr(module, "LARGE", 2**16)
-    large, small = roomy((64, 256), np.float32), roomy((64, 16), np.float32)
+    large, small = disk_zeros((64, 256), np.float32), disk_zeros((64, 16), np.float32)
     assert in_a_file(large)
     assert not in_a_file(small)
     assert type(large) is np.ndarray
@@ -26,7 +26,7 @@ def test_a_large_array_is_in_a_file_and_a_small_one_is_not(monkeypatch):
 def test_nothing_is_left_in_the_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "LARGE", 2**16)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    kept = roomy((64, 256), np.float64)
+    kept = disk_zeros((64, 256), np.float64)
     assert in_a_file(kept)
     assert list(tmp_path.iterdir()) == []
 
@@ -38,6 +38,6 @@ def test_a_full_disk_gives_an_ordinary_array(monkeypatch):
 
     monkeypatch.setattr(module, "LARGE", 2**16)
     monkeypatch.setattr(os, "posix_fallocate", full)
-    array = roomy((64, 256), np.float64)
+    array = disk_zeros((64, 256), np.float64)
     assert not in_a_file(array)
     assert array.shape == (64, 256)

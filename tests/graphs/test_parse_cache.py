@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.files.cache_folder import cache_root
+from graphglass.files import cache_root
 from graphglass.graphs import parse_cache
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits

@@ -14,7 +14,7 @@ _FOLDERS = {"graphs": "parsed datasets", "encoders": "trained source encoders an
 @app.command()
 def info() -> None:
     """Where the cache is, how large, and how many embeddings each encoder has in it."""
-    from graphglass.files.cache_folder import cache_root
+    from graphglass.files import cache_root
     from graphglass.glass.encoders.embedding_cache import EmbeddingCache
 
     found = EmbeddingCache().info()
@@ -30,7 +30,7 @@ def clear(yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for 
     """Remove all cached embeddings, parsed datasets and benchmark encoders; they are rebuilt when needed."""
     import shutil
 
-    from graphglass.files.cache_folder import cache_root
+    from graphglass.files import cache_root
     from graphglass.glass.encoders.embedding_cache import EmbeddingCache
 
     cache, folders = EmbeddingCache(), [cache_root() / name for name in _FOLDERS]

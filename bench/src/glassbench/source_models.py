@@ -22,7 +22,7 @@ import graphglass
 from glassbench.fingerprint import fingerprint
 from glassbench.methods import configuration
 from graphglass.errors import ArtifactError, BenchError
-from graphglass.files.cache_folder import cache_root
+from graphglass.files import cache_root
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
 from graphglass.graphs import GraphSet

@@ -58,10 +58,10 @@ def fit(
     GraphGlass, the default method, trains nothing. With --method glass, Ctrl-C leaves a checkpoint next to the model;
     the same command with --resume continues from it.
     """
-    from graphglass.detector.model_files import refuse_unless_writable
     from graphglass.errors import InputError
+    from graphglass.files.save import refuse_unless_savable
 
-    refuse_unless_writable(output)
+    refuse_unless_savable(output)
     if (output / "manifest.json").exists() and not force:
         raise InputError(f"{output} already holds a model. Add --force to replace it, or name another directory.")
     reading.refuse_nodes_beside("--anomalies", anomalies)

@@ -26,7 +26,7 @@ from graphglass.channels.sketch import sketch
 from graphglass.detector.known_anomalies import row_sums
 from graphglass.detector.reference_index import ReferenceIndex
 from graphglass.detector.scorer import Fuse, ReferenceScorer, left_out_distances
-from graphglass.files.disk_arrays import roomy
+from graphglass.files.disk_arrays import disk_zeros
 from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import profile
@@ -201,7 +201,7 @@ def _index(references: ProfiledGraphs) -> tuple[ReferenceIndex, CandidateSearch]
     weakref.finalize(index, shutil.rmtree, home, ignore_errors=True)
     calibrated = np.sort(np.random.default_rng(0).choice(count, min(CALIBRATED, count), replace=False))
     few = min(max(NEAR, 2 * neighbourhood(count, 10.0)), count - 1)
-    around = roomy((count, few), np.int32)
+    around = disk_zeros((count, few), np.int32)
     for first in range(0, count, PART):
         places = np.arange(first, min(first + PART, count))
         around[places] = index.nearest(rows[places], few, exclude=places, probed=PROBED_NEAR)[1]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +13,6 @@ from numpy.typing import NDArray
 from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.array_checks import (
-    GRAPH_ARRAYS,
     PROFILE_ARRAYS,
     check_channels,
     check_graphs,
@@ -30,11 +27,11 @@ from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import ArtifactError, GlassError
 from graphglass.files.atomic import write_whole
 from graphglass.files.load import Artifact, load_artifact
-from graphglass.files.manifest import MANIFEST
-from graphglass.files.save import refuse_url, save_artifact
+from graphglass.files.save import save_artifact
 from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.reading import ReadingOptions
+from graphglass.graphs.stored import restored, stored_arrays, stored_names
 from graphglass.structure.profile import StructureProfile
 
 if TYPE_CHECKING:
@@ -67,17 +64,17 @@ def save_detector(detector: ReferenceDetector, path: str | Path) -> None:
         "repeated": scorer.repeated,
         "reading": None if scorer.reading is None else scorer.reading.to_json(),
     }
-    documents |= {"detector": document, "reference_names": _names(references.graphs)}
+    documents |= {"detector": document, "reference_names": stored_names(references.graphs)}
     if scorer.known is not None:
         anomalies = scorer.known.graphs
         tensors |= {"anomalies": _graph_arrays(anomalies), "second_side": scorer.known.arrays()}
-        documents["anomaly_names"] = _names(anomalies.graphs)
+        documents["anomaly_names"] = stored_names(anomalies.graphs)
     files = {}
     if isinstance(scorer, IndexedScorer):
         document["index"] = scorer.index.facts()
         tensors["channels"]["calibrated"] = scorer.calibrated
-        tensors["all_references"] = _present(scorer.graphs, GRAPH_ARRAYS)
-        documents["all_reference_names"] = _names(scorer.graphs)
+        tensors["all_references"] = stored_arrays(scorer.graphs)
+        documents["all_reference_names"] = stored_names(scorer.graphs)
         files["index"] = scorer.index.path
     save_artifact(path, KIND, tensors=tensors, documents=documents, files=files)
     try:
@@ -169,41 +166,21 @@ def _rebuild(cls: type[Detector], artifact: Artifact, where: str, options: dict[
 
 def _graph_arrays(profiled: ProfiledGraphs) -> dict[str, NDArray[Any]]:
     return (
-        _present(profiled.graphs, GRAPH_ARRAYS)
-        | _present(profiled.profile, PROFILE_ARRAYS)
+        stored_arrays(profiled.graphs)
+        | {name: getattr(profiled.profile, name) for name in PROFILE_ARRAYS}
         | {f"code/{name}": rows for name, rows in profiled.codes.items()}
     )
 
 
-def _names(graphs: GraphSet) -> dict[str, Any]:
-    return {
-        "ids": list(graphs.ids),
-        "attributes": list(graphs.attribute_names),
-        "edge_attributes": list(graphs.edge_attribute_names),
-        "labels": {str(code): name for code, name in graphs.label_names.items()},
-        "codes": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
-        "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
-    }
-
-
 def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
     check_types(arrays)
-    columns: dict[str, Any] = {name: arrays[name] for name in GRAPH_ARRAYS if name in arrays}
-    graphs = GraphSet(
-        **columns,
-        ids=tuple(names["ids"]),
-        attribute_names=tuple(names["attributes"]),
-        edge_attribute_names=tuple(names["edge_attributes"]),
-        label_names={int(code): name for code, name in names["labels"].items()},
-        code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
-        node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
-    )
+    graphs = restored(arrays, names)
     check_graphs(graphs)
     return graphs
 
 
 def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
-    """The inverse of :func:`_graph_arrays` and :func:`_names`."""
+    """The inverse of :func:`_graph_arrays` and :func:`stored_names`."""
     graphs = _graphs(arrays, names)
     structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in PROFILE_ARRAYS})
     codes = {key.removeprefix("code/"): rows for key, rows in arrays.items() if key.startswith("code/")}
@@ -212,21 +189,5 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
     return profiled
 
 
-def _present(owner: object, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-    return {name: value for name in names if (value := getattr(owner, name)) is not None}
-
-
 def _plain(params: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in params.items()}
-
-
-def refuse_unless_writable(path: Path) -> None:
-    """Find out before a long fit whether its result could be written."""
-    refuse_url(path)
-    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file())):
-        raise ArtifactError(f"{path} exists and is not a model. Choose a new directory, or a model to replace.")
-    parent = path.absolute().parent
-    if not parent.is_dir():
-        raise ArtifactError(f"{parent} does not exist. Create it, or choose another place for the model.")
-    if not os.access(parent, os.W_OK):
-        raise ArtifactError(f"{parent} cannot be written to. Choose another place for the model.")

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 LARGE = 2**28  # bytes from which an array lives in a file
 
 
-def roomy(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+def disk_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """An array of zeros. A large one lives in a temporary file, so the system can move it out of memory.
 
     The file has no name and disappears with the last view of the array. Without room for it on disk the array is an

@@ -15,8 +15,8 @@ from safetensors.numpy import load as from_safetensors
 from safetensors.numpy import load_file
 
 from graphglass.errors import ArtifactError, MissingExtraError
+from graphglass.files import cache_root
 from graphglass.files.atomic import replacing
-from graphglass.files.cache_folder import cache_root
 from graphglass.files.manifest import LARGEST_MANIFEST, MANIFEST, MAPPED, Entry, Manifest, digest, file_digest
 
 

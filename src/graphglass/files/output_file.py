@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from math import isfinite
 from pathlib import Path
 
 from graphglass.errors import InputError
@@ -30,6 +31,11 @@ def refuse_unless_writable(path: Path, suffixes: tuple[str, ...] = (), *, inputs
         raise InputError(f"{path} is a link, and what it points to would be replaced. Name the file itself.")
     if path.exists() and not path.is_file():
         return  # a device or a pipe is written to as it is; its folder need not be writable
+    refuse_folder(path)
+
+
+def refuse_folder(path: Path) -> None:
+    """Refuse a path whose folder is missing or cannot be written to."""
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         trouble = "is a file, not a folder" if folder.exists() else "does not exist"
@@ -48,3 +54,15 @@ def write_file(path: Path, content: bytes) -> None:
         # Not the whole error: it would name the temporary file next to the path.
         reason = error.strerror or type(error).__name__
         raise InputError(f"Could not write {path}: {reason}. Nothing was left behind.") from error
+
+
+def defused(text: str) -> str:
+    """The text with an apostrophe in front if a spreadsheet would run it as a formula; -0.31 is a number and stays."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False

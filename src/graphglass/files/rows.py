@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphglass.files.output_file import refuse_unless_writable, write_file
-from graphglass.files.table_cells import defused
+from graphglass.files.output_file import defused, refuse_unless_writable, write_file
 
 SUFFIXES = (".csv", ".parquet", ".jsonl")
 _WHOLE = range(-(2**63), 2**63)  # what 64 bits hold

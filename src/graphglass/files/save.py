@@ -20,6 +20,7 @@ from graphglass import __version__
 from graphglass.errors import ArtifactError
 from graphglass.files.atomic import drafted, locked, settle, write_whole
 from graphglass.files.manifest import MANIFEST, MAPPED, Entry, Manifest, file_digest, format_version
+from graphglass.files.output_file import refuse_folder
 
 Tensors = Mapping[str, NDArray[Any]]
 Write = Callable[[Path], object]
@@ -84,6 +85,14 @@ def refuse_url(path: str | Path) -> None:
         raise ArtifactError(
             f"{path} is a URL, which can be loaded and not written. Name a local directory, and upload it afterwards."
         )
+
+
+def refuse_unless_savable(path: Path) -> None:
+    """Find out before a long fit whether its result could be written."""
+    refuse_url(path)
+    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).is_file())):
+        raise ArtifactError(f"{path} exists and is not a model. Choose a new directory, or a model to replace.")
+    refuse_folder(path)
 
 
 def _put(directory: Path, name: str, write: Write, written: list[Path]) -> Entry:

@@ -62,3 +62,19 @@ def typed_texts(values: list[Any]) -> list[Any]:
         return [int(value) if isinstance(value, str) else value for value in values]
     except ValueError:
         return values
+
+
+def frequent(parts: Iterable[NDArray[np.int64]], most: int) -> NDArray[np.int64]:
+    """The most frequent values in ascending order; ties go to the lower value."""
+    found, numbers = zip(*(np.unique(part, return_counts=True) for part in parts), strict=True)
+    kinds, places = np.unique(np.concatenate(found), return_inverse=True)
+    counts = np.bincount(places, np.concatenate(numbers))
+    return np.sort(kinds[np.argsort(-counts, kind="stable")[:most]])
+
+
+def columns_of(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The column of every value: its place among the known ones, or the one after them."""
+    if not len(known):
+        return np.zeros(len(values), np.int64)
+    place = np.searchsorted(known, values).clip(max=len(known) - 1)
+    return np.where(known[place] == values, place, len(known))

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from graphglass.files import cache_root
 from graphglass.files.atomic import replacing
-from graphglass.files.cache_folder import cache_root
 from graphglass.files.manifest import file_digest
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.rejects import logger
+from graphglass.graphs.stored import restored, stored_arrays, stored_names
 
-VERSION = 4
-_COLUMNS = (
-    "node_offsets", "neighbour_offsets", "neighbours", "labels", "node_labels",
-    "attributes", "edge_labels", "edge_attributes", "outgoing", "node_names", "removed",
-)  # fmt: skip
+VERSION = 5
 _WORTHWHILE = 4 << 20  # bytes of text below which parsing is as fast as the cache
 
 
@@ -46,14 +44,7 @@ def load_entry(entry: Path) -> GraphSet | None:
         # The file is a zip, which has a checksum for every column.
         with entry.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             names = json.loads(stored["names"].item())
-            return GraphSet(
-                **{name: stored[name] for name in stored.files if name != "names"},
-                ids=tuple(names["ids"]),
-                attribute_names=tuple(names["attributes"]),
-                edge_attribute_names=tuple(names["edge_attributes"]),
-                label_names=dict(map(tuple, names["labels"])),
-                code_names={owner: dict(map(tuple, codes)) for owner, codes in names["codes"].items()},
-            )
+            return restored(stored, names, stored["labels"] if "labels" in stored else None)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
@@ -63,19 +54,11 @@ def load_entry(entry: Path) -> GraphSet | None:
 
 def store_entry(graphs: GraphSet, entry: Path) -> None:
     """Keep the graphs for next time, if the cache can be written; the file appears whole or not at all."""
-    names = {
-        "ids": graphs.ids,
-        "attributes": graphs.attribute_names,
-        "edge_attributes": graphs.edge_attribute_names,
-        "labels": list(graphs.label_names.items()),
-        "codes": {owner: list(codes.items()) for owner, codes in graphs.code_names.items()},
-    }
-    found = {name: getattr(graphs, name) for name in _COLUMNS}
-    columns = {name: value for name, value in found.items() if value is not None}
+    columns: dict[str, Any] = stored_arrays(graphs) | ({} if graphs.labels is None else {"labels": graphs.labels})
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
         # The graphs may come from a file that only its owner can read.
         with replacing(entry, owner_only=True) as temporary, temporary.open("wb") as file:
-            np.savez(file, names=np.array(json.dumps(names)), **columns)
+            np.savez(file, names=np.array(json.dumps(stored_names(graphs))), **columns)
     except OSError as error:
         logger.info("the parsed graphs could not be cached in %s: %s", entry, error)

@@ -18,9 +18,8 @@ from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.drawing.charts import reference_map, score_distribution, share_bars
 from graphglass.drawing.graph_svg import Picture, draw_graph
-from graphglass.files.output_file import refuse_unless_writable, write_file
+from graphglass.files.output_file import defused, refuse_unless_writable, write_file
 from graphglass.files.progress import progress_bar
-from graphglass.files.table_cells import defused
 from graphglass.graphs.user_columns import free_names
 from graphglass.messages import counted
 from graphglass.report.html_page import html_page, page_style

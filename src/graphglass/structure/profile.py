@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.files.disk_arrays import roomy
+from graphglass.files.disk_arrays import disk_zeros
 from graphglass.files.progress import progress_bar
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
@@ -110,7 +110,7 @@ def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
 def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> StructureProfile:
     """:func:`profile` with another bound on the steps that exact motif counts may take per graph."""
     nodes, neighbour_offsets, neighbours = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
-    descriptors = roomy((graphs.node_count, len(LTD_NAMES)), np.float64)
+    descriptors = disk_zeros((graphs.node_count, len(LTD_NAMES)), np.float64)
     aggregates = np.zeros((len(graphs), len(AGGREGATE_NAMES)))
     sketch = np.zeros((len(graphs), len(SKETCH_NAMES)))
     estimated = np.zeros(len(graphs), np.bool_)

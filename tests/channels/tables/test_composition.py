@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.channels.profiled_graphs import measure_graphs
-from graphglass.channels.tables.composition import CompositionMap, columns_of, frequent
+from graphglass.channels.tables.composition import CompositionMap
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.labels import columns_of, frequent
 
 
 @settings(max_examples=30, deadline=None)

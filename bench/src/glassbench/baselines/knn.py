@@ -17,9 +17,10 @@ from sklearn.base import BaseEstimator
 
 from glassbench.baselines.histograms import Histograms, refuse_other_labels, subtree_histograms
 from graphglass.channels.nearest_references import smallest_mean
-from graphglass.channels.tables.composition import columns_of, count_table
+from graphglass.channels.tables.composition import count_table
 from graphglass.errors import InputError, NotFittedError, ParameterError
 from graphglass.graphs import GraphSet
+from graphglass.graphs.labels import columns_of
 from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
 
 _BLOCK = 1024  # queries compared with all references at a time

@@ -14,6 +14,7 @@ from glassbench.baselines.walks import return_probabilities
 from graphglass.errors import SchemaError
 from graphglass.glass.network.graph_batch import GraphBatch
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.labels import columns_of
 
 DEGREE_BUCKETS = 32
 
@@ -73,9 +74,7 @@ class InputSchema:
         if self.labels is not None:
             if graphs.node_labels is None:
                 raise SchemaError("The method was fitted on graphs with node labels; these graphs have none.")
-            known = np.asarray(self.labels)
-            place = np.searchsorted(known, graphs.node_labels).clip(max=len(known) - 1)
-            parts.append(_one_hot(np.where(known[place] == graphs.node_labels, place, len(known)), len(known) + 1))
+            parts.append(_one_hot(columns_of(graphs.node_labels, np.asarray(self.labels)), len(self.labels) + 1))
         if self.centre:
             found = 0 if graphs.attributes is None else graphs.attributes.shape[1]
             if graphs.attributes is None or found != len(self.centre):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +11,7 @@ from graphglass.channels.tables.attribute_values import attribute_min_scales, at
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.channels.unmatched import Nearest, Unmatched, with_ends
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.labels import columns_of, frequent
 
 VOCABULARY = 64  # the references' most frequent labels get a column each; all others share one
 DEGREES = 10  # degrees from this one on share a column
@@ -98,22 +97,6 @@ class CompositionMap(FeatureMap):
         names = columns_of(graphs.node_labels, self._nodes)
         first, second = names[graphs.end_nodes], names[graphs.global_neighbours]
         return np.minimum(first, second) * (VOCABULARY + 1) + np.maximum(first, second)
-
-
-def frequent(parts: Iterable[NDArray[np.int64]], most: int) -> NDArray[np.int64]:
-    """The most frequent values in ascending order; ties go to the lower value."""
-    found, numbers = zip(*(np.unique(part, return_counts=True) for part in parts), strict=True)
-    kinds, places = np.unique(np.concatenate(found), return_inverse=True)
-    counts = np.bincount(places, np.concatenate(numbers))
-    return np.sort(kinds[np.argsort(-counts, kind="stable")[:most]])
-
-
-def columns_of(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The column of every value: its place among the known ones, or the one after them."""
-    if not len(known):
-        return np.zeros(len(values), np.int64)
-    place = np.searchsorted(known, values).clip(max=len(known) - 1)
-    return np.where(known[place] == values, place, len(known))
 
 
 def count_table(owner: NDArray[np.int64], column: NDArray[np.int64], width: int, graphs: int) -> NDArray[np.float64]:

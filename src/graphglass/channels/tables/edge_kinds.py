@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.composition import columns_of
 from graphglass.channels.tables.edge_values import edge_values, listed_edges, summary
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.channels.unmatched import Nearest, Unmatched, beyond, with_ends
 from graphglass.graphs.graph_set import EdgeList, GraphSet
+from graphglass.graphs.labels import columns_of
 from graphglass.structure.kernels.hashing import mix
 
 FEWEST = 8  # edges of a kind that give their own mean and deviation; others share those of all edges

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import State
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.composition import frequent
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.channels.unmatched import Nearest, Unmatched, beyond, with_ends
 from graphglass.graphs.attributes import edge_numbers
 from graphglass.graphs.graph_set import EdgeList, GraphSet
+from graphglass.graphs.labels import frequent
 
 Table = NDArray[np.float64]
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from graphglass.channels.channel import State
 from graphglass.channels.fourier import standard_frequencies
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.channels.tables.composition import VOCABULARY, columns_of, frequent
+from graphglass.channels.tables.composition import VOCABULARY
 from graphglass.channels.tables.feature_maps import FeatureMap
 from graphglass.graphs.attributes import attribute_columns
+from graphglass.graphs.labels import columns_of, frequent
 from graphglass.kernel import kernel
 from graphglass.structure.profile import LTD_NAMES
 

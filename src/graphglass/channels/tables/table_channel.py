@@ -23,7 +23,7 @@ from graphglass.channels.tables.scaling import (
     unit_rows,
 )
 from graphglass.channels.unmatched import ROUNDING, Nearest, Unmatched
-from graphglass.files.disk_arrays import roomy
+from graphglass.files.disk_arrays import disk_zeros
 
 WIDEST = 3e38  # near the end of single precision; larger values are cut off here
 LEARNED = "features_"
@@ -159,7 +159,7 @@ def _joined(parts: Iterator[NDArray[np.float32]], count: int) -> NDArray[np.floa
     start = next(parts)
     if len(start) == count:
         return start
-    rows, first = roomy((count, start.shape[1]), np.float32), 0
+    rows, first = disk_zeros((count, start.shape[1]), np.float32), 0
     for part in chain([start], parts):
         rows[first : first + len(part)] = part
         first += len(part)

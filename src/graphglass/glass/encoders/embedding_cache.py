@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import EncoderError, PrivacyError
+from graphglass.files import cache_root
 from graphglass.files.atomic import locked
-from graphglass.files.cache_folder import cache_root
 from graphglass.files.progress import progress_bar
 from graphglass.glass.encoders.numeric import NumericEncoder
 from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
@@ -54,7 +54,7 @@ class EmbeddingCache:
     Parameters
     ----------
     folder : path or None
-        None takes :func:`~graphglass.files.cache_folder.cache_root`.
+        None takes :func:`~graphglass.files.cache_root`.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphglass.errors import ParameterError, SchemaError
 from graphglass.graphs.attributes import WIDEST, attribute_columns, narrow
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.labels import columns_of, frequent
 from graphglass.structure.profile import LTD_NAMES, StructureProfile
 
 PUBLIC_WIDTH = 128  # columns a domain may fill; fixed in advance, so no data set can widen a model
@@ -105,9 +106,9 @@ class FeatureSchema:
         vocabulary, _ = self._labels(graphs)
         rows = np.zeros((graphs.node_count, len(vocabulary)))
         if len(vocabulary) and graphs.node_labels is not None:
-            rank = np.minimum(np.searchsorted(vocabulary, graphs.node_labels), len(vocabulary) - 1)
-            known = vocabulary[rank] == graphs.node_labels
-            rows[np.flatnonzero(known), rank[known]] = 1.0
+            columns = columns_of(graphs.node_labels, vocabulary)
+            known = np.flatnonzero(columns < len(vocabulary))
+            rows[known, columns[known]] = 1.0
         return rows
 
     def attribute_values(self, graphs: GraphSet) -> NDArray[np.float64]:
@@ -196,9 +197,7 @@ def frequent_labels(graphs: GraphSet) -> tuple[int, ...]:
     """The node labels that get a column, sorted: all of them, or the most frequent where there are too many."""
     if graphs.node_labels is None:
         return ()
-    room = _room(graphs, PUBLIC_WIDTH)
-    labels, counts = np.unique(graphs.node_labels, return_counts=True)
-    return tuple(sorted(labels[np.argsort(-counts, kind="stable")[:room]].tolist()))
+    return tuple(frequent([graphs.node_labels], _room(graphs, PUBLIC_WIDTH)).tolist())
 
 
 def _room(graphs: GraphSet, width: int) -> int:

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from graphglass import GraphGlass
 from graphglass.cli.app import app
-from graphglass.files.table_cells import defused
+from graphglass.files.output_file import defused
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1+1", "-2+3", "-inf", "@SUM(A1)", "\t=1", "\r=1"])
