@@ -1,11 +1,14 @@
+import json
 import shutil
 import time
 import warnings
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from graphglass import GLASS, load_dataset
+from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, ParameterError
 from graphglass.glass import pretrained
 from graphglass.glass.pretrained import FOLDER, NAMES, load_pretrained
@@ -74,3 +77,20 @@ def test_what_does_not_fit_is_refused(molecules, tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
     with pytest.raises(ArtifactError):
         load_pretrained("mol")
+
+
+def test_the_command_takes_one(tmp_path):
+    lines = [json.dumps({"id": str(n), "nodes": n, "edges": [[i, i + 1] for i in range(n - 1)]}) for n in range(3, 9)]
+    (tmp_path / "paths.jsonl").write_text("\n".join(lines))
+
+    def fit(*options):
+        arguments = ["fit", str(tmp_path / "paths.jsonl"), "-o", str(tmp_path / "model"), "--quiet", *options]
+        return CliRunner().invoke(app, arguments)
+
+    done = fit("--method", "glass", "--pretrained", "social")
+    assert done.exit_code == 0, done.output
+    assert GLASS.load(tmp_path / "model").weights == "social"
+    assert "trains nothing" in str(
+        fit("--force", "--method", "glass", "--pretrained", "mol", "--epochs", "3").exception
+    )
+    assert "--pretrained is for --method glass" in str(fit("--force", "--pretrained", "mol").exception)

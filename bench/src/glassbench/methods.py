@@ -92,6 +92,7 @@ KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
 # Parameters that no score depends on.
 _NOT_SCORING = ("contamination", "device", "preset", "random_state", "verbose")
 TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it
+_LATER = {"prompt": 1, "weights": None}  # choices of GLASS that older records do not name
 
 
 def factory(name: str) -> Factory:
@@ -147,6 +148,7 @@ def configuration(detector: Detector) -> dict[str, Any]:
     chosen = getattr(detector, "settings", lambda: None)()  # GLASS: what its choices stand for
     settings |= {} if chosen is None else asdict(chosen)
     shown = {name: value for name, value in settings.items() if name not in _NOT_SCORING}
+    shown = {name: value for name, value in shown.items() if name not in _LATER or value != _LATER[name]}
     values: dict[str, Any] = json.loads(json.dumps(shown, sort_keys=True, default=_plain))
     return values
 

@@ -190,9 +190,11 @@ class GLASS(ReferenceDetector):
         trained : TrainedEncoder, optional
             The outcome of an earlier training on these graphs; then nothing is trained.
         """
+        found = load_pretrained(self.weights) if self.weights is not None and trained is None else None
+        opened = None if found is None else self._open_embedder(found)  # refuses another text encoder before it reads
         domains = prepare(graphs, self.settings(), self.domain, progress=self.verbose)
-        if self.weights is not None and trained is None:
-            self._take_pretrained(domains)
+        if found is not None and opened is not None:
+            self._take_pretrained(found, opened, domains)
         else:
             self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
         keep_features = self.settings().features == "kept"
@@ -347,22 +349,19 @@ class GLASS(ReferenceDetector):
         from graphglass.glass.encoders.text_encoder import load_encoder
 
         settings = self.settings()
-        text = load_encoder(settings.encoder)
-        if text.fingerprint.to_json() != found.card["text"]:
+        same = settings.encoder == found.card["text"]["name"]
+        if not same or (text := load_encoder(settings.encoder)).fingerprint.to_json() != found.card["text"]:
             expected = f"{found.card['text']['name']!r}, which these weights are aligned with"
             raise ParameterError("GLASS", "encoder", expected, settings.encoder)
         trained = found.encoder
         return Embedder(text, trained, trained.schema, trained.slices, self.domain, settings.device)
 
-    def _take_pretrained(self, domains: Domain | dict[str, Domain]) -> None:
+    def _take_pretrained(self, found: PretrainedEncoder, opened: Embedder, domains: Domain | dict[str, Domain]) -> None:
         """Set the encoders of :attr:`weights` for these references."""
-        found = load_pretrained(str(self.weights))
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
         for part in parts:
             found.say_what_it_has_seen(part.graphs)
-        self.embedder_ = self._open_embedder(found)
-        if not isinstance(domains, dict):
-            self.embedder_ = self.embedder_.for_domain(domains.graphs)
+        self.embedder_ = opened if isinstance(domains, dict) else opened.for_domain(domains.graphs)
         # The labels of the references decide the columns.
         self.training_hashes_ = found.trained_on.union(h for part in parts for h in part.graphs.content_hashes())
 
