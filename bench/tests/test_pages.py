@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from statistics import mean
 from types import ModuleType
@@ -71,10 +72,14 @@ def test_the_readme_has_at_most_twelve_rows_and_a_sentence_that_a_second_computa
         f"over {len(by_cell) // 2} datasets and both directions rises from {none} to {one} with one known anomaly, "
         f"{twenty} with twenty and {hundred} with a hundred"
     ) in text
+    gain = r"rises from ([\d.]+) to ([\d.]+) with one known anomaly, ([\d.]+) with twenty and ([\d.]+) with a hundred"
+    assert set(re.findall(gain, " ".join(README.read_text().split()))) == {(none, one, twenty, hundred)}
     by_dataset: dict[str, list[float]] = {}
     for record in Results.open(ROOT / "bench/results/single/minority").records("graphglass"):
         by_dataset.setdefault(record["cell"]["dataset"], []).append(record["metrics"]["auroc"])
-    assert f"GraphGlass averages {mean(map(mean, by_dataset.values())):.1f} over the twelve datasets" in text
+    ours = f"{mean(map(mean, by_dataset.values())):.1f}"
+    assert f"GraphGlass averages {ours} over the twelve datasets" in text
+    assert set(re.findall(r"measured the same way it has ([\d.]+\d)", README.read_text())) <= {ours}
 
 
 def test_a_part_is_replaced_and_its_marks_are_needed(tmp_path: Path) -> None:
