@@ -90,7 +90,7 @@ def write_samples(folder: Path) -> None:
     (folder / "ledger").mkdir()
     ledger = Ledger.create(folder / "ledger" / "l.db")
     ledger.grant("ward", epsilon=4.0, delta=1e-5)
-    release(molecules[4:], ledger=ledger, dataset="ward", epsilon=2.0, source=molecules[:4]).save(folder / "s.summary")
+    release(molecules, ledger=ledger, dataset="ward", epsilon=2.0, source=flows).save(folder / "s.summary")
 
 
 def _write_sdf(path: Path) -> None:

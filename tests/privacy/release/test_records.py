@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass import load_dataset, read_graphs, write_json_lines, write_parquet
+from graphglass import GLASS, load_dataset, read_graphs, write_json_lines, write_parquet
 from graphglass.errors import FormatError, SchemaError
+from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.record_form import RecordForm
 from graphglass.privacy.release.publish import GraphFeatures, exact_sum
 from graphglass.privacy.release.records import identities, read_records, sketched
@@ -172,3 +173,16 @@ def test_the_ordinary_reader_breaks_the_bound(tmp_path):
         for odd in ((), ODD_LINES[:1])
     ]
     assert np.linalg.norm(sums[0] - sums[1]) > 2.5
+
+
+def test_one_record_moves_one_row_of_a_model(queries, normals, tmp_path):
+    """The paper's release: a record that the model cannot read is the zero row, and no other row moves."""
+    features = JointFeatures((("graph:64", 64), ("text:64", 64)), frequencies=4)
+    rows_of = GraphFeatures(features, GLASS(encoder="numeric", epochs=1).fit(queries))
+    write_json_lines(normals[:4], tmp_path / "base.jsonl")
+    lines = (tmp_path / "base.jsonl").read_bytes().splitlines()
+    rest = exact_sum(rows_of, read_records(normals[[0, 2, 3]]))
+    assert length(exact_sum(rows_of, read_records(tmp_path / "base.jsonl")) - rest) > 0.9 * UNIT**2
+    for odd in (*ODD_LINES[:6], ODD_LINES[7], b"no JSON"):
+        (tmp_path / "odd.jsonl").write_bytes(b"\n".join([lines[0], odd, *lines[2:]]))
+        assert length(exact_sum(rows_of, read_records(tmp_path / "odd.jsonl")) - rest) <= UNIT**2
