@@ -54,8 +54,14 @@ def test_explain(client, ring):
     assert all(0 <= value <= 1 for item in told["neighbours"] for value in item["families"].values())
     assert (told["drawing"]["shown"], told["drawing"]["total"]) == (9, 9)
     assert told["drawing"]["svg"].count('class="edge"') == 9
-    assert len(told["place"]) == 2
     assert client.post("/v1/explain", json={"graphs": [ring(4), ring(5)]}).status_code == 422
+
+
+def test_graphs_have_places_on_the_map(client, ring):
+    answer = client.post("/v1/place", json={"graphs": [ring(9, "nine"), {"nodes": -1}, ring(12, "twelve")]}).json()
+    assert answer["ids"] == ["nine", "twelve"]
+    assert [len(place) for place in answer["places"]] == [2, 2]
+    assert [item["position"] for item in answer["rejected"]] == [1]
 
 
 def test_wrong_methods_get_405(client):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -16,7 +16,7 @@ from graphglass.errors import InputError, ModelConflictError, SchemaError
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.serve import schemas
-from graphglass.serve.graph_files import as_items
+from graphglass.serve.graph_files import as_items, read_file
 from graphglass.serve.reference_changes import CurrentService
 from graphglass.serve.request_graphs import (
     Item,
@@ -28,6 +28,7 @@ from graphglass.serve.request_graphs import (
     request_items,
 )
 from graphglass.serve.service import REPLACED, Service
+from graphglass.serve.worker_process import memory_limit
 
 _MOLECULES = {
     "perfluorohexane": "FC(F)(F)C(F)(F)C(F)(F)C(F)(F)C(F)(F)C(F)(F)F",
@@ -65,28 +66,22 @@ def score_requests(
     return answers
 
 
-def explain_request(
-    service: Service, bounds: ServeLimits, request: schemas.ExplainRequest
-) -> tuple[schemas.ExplainAnswer, GraphSet]:
-    """What the page shows about one graph, but for its place, and the graph that was scored.
-
-    With a private summary, the contributions of channels alone.
-    """
+def explain_request(service: Service, bounds: ServeLimits, request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
+    """Why one graph has its score; with a private summary, the contributions of channels alone."""
     graphs, _ = _read_all(request, bounds, service, "explained")
     scored = service.accept(graphs)  # drawn is what was sent
     detector = service.detector
     if detector is None:
         contributions = {name: float(part[0]) for name, part in service.model.contributions(scored).items()}
-        answer = schemas.ExplainAnswer(
+        return schemas.ExplainAnswer(
             id=graphs.ids[0],
             score=sum(contributions.values()),
             contributions=contributions,
             drawing=_drawing(service, graphs),
         )
-        return answer, scored
     explanation = detector.explain(scored, neighbours=request.neighbours)
     own = explanation.draw() if request.nodes else draw_graph(graphs, coloured=service.coloured_labels or None)
-    answer = schemas.ExplainAnswer(
+    return schemas.ExplainAnswer(
         **explanation.to_json()
         | {
             "drawing": schemas.Drawing(**asdict(own)),
@@ -94,23 +89,29 @@ def explain_request(
             "resembles": [_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
         }
     )
-    return answer, scored
 
 
-def with_place(service: Service, answer: schemas.ExplainAnswer, scored: GraphSet) -> schemas.ExplainAnswer:
-    """The explanation with the place of its graph on the map. The first one of a large model has the map fitted."""
-    if service.detector is None:
-        return answer
-    return answer.model_copy(update={"place": tuple(service.detector.map_positions(scored)[1][0].tolist())})
+def place_request(service: Service, bounds: ServeLimits, request: schemas.Graphs) -> schemas.PlaceAnswer:
+    """Places of some graphs on the map, which the first request has fitted."""
+    detector = service.with_references("The map")
+    graphs, rejected = _read_all(request, bounds, service, "placed", accepted=True)
+    places = detector.map_positions(graphs)[1].tolist()
+    return schemas.PlaceAnswer(ids=list(graphs.ids), places=places, rejected=rejected)
 
 
-def add_request(
-    current: CurrentService, bounds: ServeLimits, request: schemas.Graphs, anomalous: bool
+def read_additions(
+    service: Service, bounds: ServeLimits, request: schemas.Graphs
+) -> tuple[GraphSet, list[schemas.Rejected]]:
+    """The graphs of a request in the form that the model's references have."""
+    return _read_all(request, bounds, service, "added", accepted=True)
+
+
+def add_graphs(
+    current: CurrentService, read: tuple[GraphSet, list[schemas.Rejected]], anomalous: bool
 ) -> schemas.ChangeAnswer:
-    """Add the graphs of a request to the trusted normals or to the known anomalies, durably."""
-    graphs, rejected = _read_all(request, bounds, current.service, "added", accepted=True)
-    added = current.add(graphs, anomalous=anomalous)
-    return schemas.ChangeAnswer(total=current.service.count(anomalous), changed=list(added), rejected=rejected)
+    """Add graphs to the trusted normals or to the known anomalies, durably."""
+    added = current.add(read[0], anomalous=anomalous)
+    return schemas.ChangeAnswer(total=current.service.count(anomalous), changed=list(added), rejected=read[1])
 
 
 def remove_ids(current: CurrentService, ids: list[str], anomalous: bool) -> schemas.ChangeAnswer:
@@ -119,18 +120,30 @@ def remove_ids(current: CurrentService, ids: list[str], anomalous: bool) -> sche
     return schemas.ChangeAnswer(total=current.service.count(anomalous), changed=ids)
 
 
-def answer_in_worker(arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, request: Any) -> Any:
-    """In the worker process: load the model if it has changed, then score or explain.
+def answer_in_worker(
+    arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, work: Callable[..., Any], request: Any
+) -> Any:
+    """In the worker process: load the model if it has changed, then work on a request within its memory.
 
     ModelConflictError if the model on disk is not the one with this digest.
     """
     service = _loaded(arguments, digest)
-    if isinstance(request, schemas.ExplainRequest):
-        return with_place(service, *explain_request(service, bounds, request))
+    with memory_limit(bounds.worker_bytes):
+        return work(service, bounds, request)
+
+
+def score_request(service: Service, bounds: ServeLimits, request: schemas.ScoreRequest) -> schemas.ScoreAnswer:
+    """Read and score the graphs of one request."""
     answer = score_requests(service, bounds, [request])[0]
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+def read_in_worker(content: bytes, name: str, bounds: ServeLimits) -> schemas.FileAnswer:
+    """In the worker process: read a file within its memory."""
+    with memory_limit(bounds.worker_bytes):
+        return read_file(content, name, bounds.reading)
 
 
 @lru_cache(maxsize=1)

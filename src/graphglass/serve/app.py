@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from pathlib import PurePath
 from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Header, Query, Request, Response
@@ -22,20 +21,23 @@ from graphglass.detector.drift import drift_curve
 from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError
 from graphglass.serve import schemas
 from graphglass.serve.answers import (
-    add_request,
+    add_graphs,
     answer_in_worker,
     example_request,
     explain_request,
+    place_request,
+    read_additions,
+    read_in_worker,
     remove_ids,
+    score_request,
     score_requests,
-    with_place,
 )
 from graphglass.serve.graph_files import read_file
 from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.queues import Batcher, BusyError
 from graphglass.serve.reference_changes import CurrentService
-from graphglass.serve.request_graphs import ServeLimits, check_work, request_size
+from graphglass.serve.request_graphs import ServeLimits, check_work, is_quick_file, request_size
 from graphglass.serve.service import Service
 from graphglass.serve.worker_process import WorkerProcess
 
@@ -54,10 +56,7 @@ _Ids = Annotated[list[schemas.Name], Query(alias="id", min_length=1, max_length=
 _FILE_BODY = {
     "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
 }
-# Files of more bytes, and formats that unpack to more than they are, are read in the worker process. So many bytes take
-# at most a second: the slowest are the longest molecules.
-_QUICK_BYTES = 1 << 14
-_QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt")
+_QUICK_SCORES = 2000  # of a drift request; more of them go to the worker process
 
 
 def create_app(
@@ -119,26 +118,28 @@ def create_app(
         async with asyncio.timeout(bounds.seconds):
             return await work
 
-    async def in_other_process(request: schemas.Graphs) -> Any:
+    async def in_worker(work: Callable[..., Any], request: schemas.Graphs) -> Any:
         while True:
             asked = current.service
             try:
-                return await worker.run(answer_in_worker, asked.arguments, asked.digest, bounds, request)
+                return await worker.run(answer_in_worker, asked.arguments, asked.digest, bounds, work, request)
             except ModelConflictError:
                 await batcher.change(int)  # a change of our own that is being saved ends first
                 if current.service is asked:
                     raise
 
-    async def explained(service: Service, request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
-        answer, scored = await batcher.run(explain_request, service, bounds, request)
-        placed: schemas.ExplainAnswer = await batcher.place(with_place, service, answer, scored)
-        return placed
+    async def answered(work: Callable[..., Any], request: schemas.Graphs) -> Any:
+        """Work on a request in the scoring thread, or in the worker process if that may take long."""
+        quick = check_work(request, bounds) <= bounds.quick_seconds
+        return await (batcher.run(work, current.service, bounds, request) if quick else in_worker(work, request))
 
     @app.post("/v1/score", response_model=schemas.ScoreAnswer)
     async def score(request: schemas.ScoreRequest) -> Response:
         """Score and rank graphs. Records that cannot be read are listed with the reason; the others are scored."""
         quick = check_work(request, bounds) <= bounds.quick_seconds
-        answer: schemas.ScoreAnswer = await timely(batcher.answer(request) if quick else in_other_process(request))
+        answer: schemas.ScoreAnswer = await timely(
+            batcher.answer(request) if quick else in_worker(score_request, request)
+        )
         counters.graphs.inc(len(answer.results))
         counters.rejected.inc(len(answer.rejected))
         counters.flagged.inc(sum(bool(item.flagged) for item in answer.results))
@@ -147,13 +148,20 @@ def create_app(
     @app.post("/v1/explain")
     async def explain(request: schemas.ExplainRequest) -> schemas.ExplainAnswer:
         """Explain the score of one graph. With a private summary, by the contributions of channels alone."""
-        quick = check_work(request, bounds) <= bounds.quick_seconds
-        return await timely(explained(current.service, request) if quick else in_other_process(request))
+        return await timely(answered(explain_request, request))
+
+    @app.post("/v1/place")
+    async def place(request: schemas.Graphs) -> schemas.PlaceAnswer:
+        """Places of some graphs on the map. Waits for the map of a large model, which is fitted in the background."""
+        if check_work(request, bounds) > bounds.quick_seconds:
+            raise InputError("These graphs are too large to be placed at once. Send fewer or smaller ones.")
+        return await timely(batcher.place(place_request, current.service, bounds, request))
 
     @app.post("/v1/drift")
     async def drift(request: schemas.DriftRequest) -> schemas.DriftAnswer:
         """Look for a change in a stream of scores, as `glass watch` does."""
-        evidence, alarms = await timely(batcher.run(drift_curve, request.scores))
+        quick = len(request.scores) <= _QUICK_SCORES
+        evidence, alarms = await timely((batcher if quick else worker).run(drift_curve, request.scores))
         return schemas.DriftAnswer(evidence=evidence, alarms=alarms)
 
     @app.post("/v1/read", openapi_extra=_FILE_BODY)
@@ -166,8 +174,9 @@ def create_app(
         if content_type != "application/octet-stream":  # which browsers do not send across sites without asking
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
-        quick = len(content) <= _QUICK_BYTES and PurePath(name).suffix.lower() in _QUICK_SUFFIXES
-        return await timely((batcher if quick else worker).run(read_file, content, name, bounds.reading))
+        if is_quick_file(content, name):
+            return await timely(batcher.run(read_file, content, name, bounds.reading))
+        return await timely(worker.run(read_in_worker, content, name, bounds))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
@@ -206,8 +215,8 @@ def create_app(
         return answer
 
     async def add(request: schemas.Graphs, *, anomalous: bool) -> schemas.ChangeAnswer:
-        check_work(request, bounds)
-        return await change(add_request, bounds, request, anomalous)
+        read = await timely(answered(read_additions, request))
+        return await change(add_graphs, read, anomalous)
 
     @app.post("/v1/references", status_code=201)
     async def add_references(request: schemas.Graphs) -> schemas.ChangeAnswer:
@@ -254,6 +263,7 @@ def create_app(
 
     @app.get("/", include_in_schema=False)
     async def inspector() -> Response:
+        worker.start()  # a person who sees the page opens a file next
         return Response(inspector_page(), media_type="text/html")
 
     @app.get("/docs", include_in_schema=False)
@@ -294,10 +304,7 @@ def _answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(BusyError)
     @app.exception_handler(TimeoutError)
-    async def later(request: Request, error: Exception) -> Response:
+    async def later(_: Request, error: Exception) -> Response:
         if isinstance(error, BusyError):
             return problem_response(429, "Too many requests are waiting. Try again in a moment.", {"Retry-After": "1"})
-        advice = "Send fewer or smaller graphs."
-        if request.url.path == "/v1/explain":  # most of its time goes into deleting one node after another
-            advice = 'Send "nodes": false to leave out the attribution to nodes, or a smaller graph.'
-        return problem_response(503, f"The answer took too long. {advice}", {"Retry-After": "5"})
+        return problem_response(503, "The answer took too long. Send fewer or smaller graphs.", {"Retry-After": "5"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 from graphglass.errors import GraphError, InputError, LimitError
@@ -12,11 +14,16 @@ from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
 from graphglass.serve import schemas
 
-# Processor seconds per graph, per node or edge, per edge and square root of edges (counting motifs), and per pair of
-# characters of a molecule (its chemistry), as measured. A long path takes three times its estimate, a dense graph less.
-_PER_GRAPH, _PER_ITEM, _PER_MOTIF, _PER_PAIR = 1e-3, 2e-5, 1e-8, 1.5e-8
 Item = Mapping[str, Any]  # a node-link record as in JSON Lines files, or {"smiles": text, "id": name}
-_DELETIONS = 128  # an explanation scores up to so many smaller copies of its graph
+# Processor seconds as measured, rounded up: per graph; per node or edge; per edge and square root of edges (counting
+# motifs); per pair of characters and per triple of rings of a molecule (its chemistry); and for an explanation, once
+# and per node or edge.
+_PER_GRAPH, _PER_ITEM, _PER_MOTIF, _PER_PAIR, _PER_RINGS = 1e-3, 4e-5, 1e-8, 1.5e-8, 2.5e-8
+_EXPLAINED, _PER_EXPLAINED = 0.3, 2e-3
+_RING_CLOSURE = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
+# A file that takes less than a second to read, whatever it holds.
+_QUICK_BYTES, _QUICK_DIGITS = 1 << 12, 600
+_QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt", ".edges")
 
 
 @dataclass(frozen=True)
@@ -34,17 +41,19 @@ class ServeLimits:
     work_seconds : float
         Most estimated work of one request.
     quick_seconds : float
-        Requests of more estimated work run in the worker process, and no other request waits for them.
+        Requests of more estimated work run in the worker process, where no other request waits for them.
     waiting : int
         Requests in line before new ones get 429.
     waiting_slow : int
         The same for requests that run in the worker process.
+    worker_bytes : int
+        Memory that a request may take in the worker process.
     batch_graphs : int
         Graphs scored together.
     seconds : float
         Longest time to wait for an answer, for a body to arrive, and for work in the worker process.
     held_bytes : int
-        Bodies of all requests together: many large ones cannot fill the memory.
+        Bodies of all requests together, which bounds the memory of many large ones.
     file_graphs : int
         Most graphs of a file that the inspector opens.
     """
@@ -57,6 +66,7 @@ class ServeLimits:
     quick_seconds: float = 1.0
     waiting: int = 1024
     waiting_slow: int = 4
+    worker_bytes: int = 3 << 30
     batch_graphs: int = 512
     seconds: float = 60.0
     held_bytes: int = 256 << 20
@@ -69,6 +79,7 @@ class ServeLimits:
             max_graphs=max(self.file_graphs, self.batch_graphs + self.graphs),
             max_nodes_per_graph=self.nodes,
             max_edges_per_graph=self.edges,
+            max_bare_nodes=self.nodes,
             max_record_bytes=self.body_bytes,
             max_smiles_characters=schemas.LONGEST_TEXT,
             max_file_bytes=16 * self.body_bytes,
@@ -88,8 +99,11 @@ def estimated_seconds(item: Item, limits: Limits) -> float:
     """
     if is_molecule(item):
         length = len(str(item["smiles"]))
-        too_long = length > limits.max_smiles_characters
-        return _PER_GRAPH if too_long else _PER_GRAPH + 2 * _PER_ITEM * length + _PER_PAIR * length**2
+        if length > limits.max_smiles_characters:
+            return _PER_GRAPH
+        closures = sum(bool(match[1]) for match in _RING_CLOSURE.finditer(str(item["smiles"])))
+        chemistry = _PER_PAIR * length**2 + _PER_RINGS * (closures / 2) ** 3
+        return _PER_GRAPH + _PER_ITEM * length + chemistry
     nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
     if nodes > limits.max_nodes_per_graph or edges > limits.max_edges_per_graph:
         return _PER_GRAPH
@@ -133,15 +147,22 @@ def check_work(request: schemas.Graphs, bounds: ServeLimits) -> float:
     if isinstance(request, schemas.ExplainRequest) and count > 1:
         raise InputError(f"One graph is explained at a time, found {count}.")
     seconds = sum(estimated_seconds(item, bounds.reading) for item in request_items(request))
-    if isinstance(request, schemas.ExplainRequest) and request.nodes:
-        # An explanation scores a smaller copy of its graph per node, and fewer copies of a large graph.
-        seconds = min(seconds * (1 + min(_DELETIONS, seconds / _PER_ITEM)), max(seconds, bounds.work_seconds))
+    if isinstance(request, schemas.ExplainRequest):
+        # Of a large graph a part is drawn, and its usual time is far below the worst.
+        worst = seconds + _EXPLAINED + _PER_EXPLAINED * seconds / _PER_ITEM
+        seconds = min(worst, max(seconds, bounds.work_seconds))
     if seconds > bounds.work_seconds:
         raise LimitError(
             f"A request may take {bounds.work_seconds:g} seconds of work, and this one about {seconds:.0f}. Send fewer "
             "or smaller graphs at a time, or score the file with `glass score`."
         )
     return seconds
+
+
+def is_quick_file(content: bytes, name: str) -> bool:
+    """Whether a file is surely read within a second. Formats that unpack to more than they are never count."""
+    small = len(content) <= _QUICK_BYTES and PurePath(name).suffix.lower() in _QUICK_SUFFIXES
+    return small and sum(content.count(digit) for digit in b"0123456789") <= _QUICK_DIGITS
 
 
 def item_names(items: Sequence[Item]) -> tuple[str, ...]:

@@ -120,7 +120,6 @@ class ExplainAnswer(_Whole):
     resembles: list[NeighbourAnswer] = Field(default=[], description="The nearest known anomalies.")
     causes: list[CauseAnswer] = Field(default=[], description="The reasons with their share of the score.")
     whole: float = Field(default=0.0, description="What of the score belongs to no node and no edge.")
-    place: tuple[float, float] | None = None
 
 
 class MapAnswer(BaseModel):
@@ -130,6 +129,14 @@ class MapAnswer(BaseModel):
     places: list[tuple[float, float]]
     anomaly_ids: list[str] = []
     anomaly_places: list[tuple[float, float]] = []
+
+
+class PlaceAnswer(BaseModel):
+    """Places of the graphs of a request on the map of the references."""
+
+    ids: list[str]
+    places: list[tuple[float, float]]
+    rejected: list[Rejected] = []
 
 
 class ReferenceAnswer(BaseModel):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from graphglass.errors import InputError
 from graphglass.serve.queues import WorkThread
 
 _SECONDS_TO_START = 120
+_TOO_MUCH_MEMORY = "Working on this request took more memory than it may. Send a smaller graph."
 
 
 class WorkerProcess:
@@ -34,20 +38,23 @@ class WorkerProcess:
         """What the function returns; everything is sent between the processes by pickle."""
         return await self.line.run(self._ask, function, arguments)
 
+    def start(self) -> None:
+        """Start the process before the first function comes; this does not wait for it."""
+        self.line.executor.submit(self._start)
+
     def stop(self) -> None:
         self._end()
         self.line.stop()
 
     def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        if self._process is None or not self._process.is_alive():
-            self._start()
+        self._start()
         try:
             self._pipe.send((function, arguments))
             answered = self._pipe.poll(self._seconds)
             failed, outcome = self._pipe.recv() if answered else (True, TimeoutError())
         except (EOFError, OSError) as error:
             self._end()
-            raise InputError("Working on this request took more memory than there is. Send a smaller graph.") from error
+            raise InputError(_TOO_MUCH_MEMORY) from error
         if not answered:
             self._end()
         if failed:
@@ -55,6 +62,8 @@ class WorkerProcess:
         return outcome
 
     def _start(self) -> None:
+        if self._process is not None and self._process.is_alive():
+            return
         # Not forked: the service has threads, whose locks a copy would keep for ever.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
@@ -85,6 +94,20 @@ def _work(pipe: Any) -> None:
             return
         try:
             outcome = False, function(*arguments)
+        except MemoryError:
+            outcome = True, InputError(_TOO_MUCH_MEMORY)
         except Exception as error:
             outcome = True, error
         pipe.send(outcome)
+
+
+@contextmanager
+def memory_limit(most: int) -> Iterator[None]:
+    """Within it, this process gets at most so many bytes more than it has; a MemoryError beyond."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    pages = int(Path("/proc/self/statm").read_text().split()[5])
+    resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)

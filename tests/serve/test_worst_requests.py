@@ -1,0 +1,183 @@
+"""The worst request known of every kind: other clients and health checks hardly notice it."""
+
+import os
+import random
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from graphglass.serve import schemas
+from graphglass.serve.request_graphs import ServeLimits, check_work, estimated_seconds, is_quick_file
+from graphglass.serve.worker_process import memory_limit
+
+SECONDS = 8  # for one answer; then the worker process is killed
+SERVER = """
+import sys
+import uvicorn
+from graphglass.serve.app import create_app
+from graphglass.serve.request_graphs import ServeLimits
+from graphglass.serve.service import Service
+limits = ServeLimits(seconds=float(sys.argv[3]), worker_bytes=1 << 30)
+uvicorn.run(create_app(Service(sys.argv[1]), limits=limits), port=int(sys.argv[2]), log_level="warning", ws="none")
+"""
+
+
+def lattice(distances, rings):
+    """SMILES of dummy atoms with ring closures at some distances, on which RDKit's search for rings takes long."""
+    free, due, text, opened, place = list(range(1, 100)), {}, "", 0, 0
+    while opened < rings or due:
+        text += "*"
+        for number in due.pop(place, []):
+            text += str(number) if number < 10 else f"%{number}"
+            free.append(number)
+        free.sort()
+        for distance in distances:
+            if opened < rings and free:
+                number = free.pop(0)
+                text += str(number) if number < 10 else f"%{number}"
+                due.setdefault(place + distance, []).append(number)
+                opened += 1
+        place += 1
+    return text
+
+
+def graph(count, pairs, label=lambda _: 0):
+    return {"id": "g", "nodes": [{"id": i, "label": label(i)} for i in range(count)], "edges": pairs}
+
+
+def dense(label=lambda _: 0):
+    rng = random.Random(0)
+    return graph(2_000, [[rng.randrange(2_000), rng.randrange(2_000)] for _ in range(20_000)], label)
+
+
+def path(count):
+    return graph(count, [[i, i + 1] for i in range(count - 1)])
+
+
+def star(count):
+    return graph(count, [[0, i] for i in range(1, count)])
+
+
+LATTICE = lattice((2, 5, 17), 1_000)
+JSON_REQUESTS = {
+    "a lattice": ("/v1/score", {"smiles": [LATTICE]}),
+    "another lattice": ("/v1/score", {"smiles": [lattice((2, 3, 5), 1_000)]}),
+    "many small lattices": ("/v1/score", {"smiles": [lattice((2,), 250)] * 64}),
+    "a lattice to explain": ("/v1/explain", {"smiles": [LATTICE]}),
+    "a lattice to place": ("/v1/place", {"smiles": [LATTICE]}),
+    "a lattice to trust": ("/v1/references", {"smiles": [LATTICE]}),
+    "a dense graph to explain": ("/v1/explain", {"graphs": [dense()], "nodes": False}),
+    "many labels to explain": ("/v1/explain", {"graphs": [dense(lambda i: i)], "nodes": False}),
+    "a star to explain": ("/v1/explain", {"graphs": [star(20_000)]}),
+    "a path": ("/v1/score", {"graphs": [path(20_000)]}),
+    "a long path": ("/v1/score", {"graphs": [path(70_000)]}),
+    "drift": ("/v1/drift", {"scores": [random.Random(i).random() for i in range(20_000)]}),
+}
+FILES = {
+    "four lattices.smi": "\n".join([LATTICE] * 4),
+    "four chains.smi": "\n".join(["C" * 3_990] * 4),
+    "a lattice.csv": f"name,smiles\nx,{lattice((9,), 900)}\n",
+    "bare nodes.jsonl": '{"nodes": 100000, "edges": []}\n' * 120,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in JSON_REQUESTS if name != "drift"])
+def test_the_worst_requests_are_not_for_the_scoring_thread(name):
+    route, body = JSON_REQUESTS[name]
+    kind = {"/v1/score": schemas.ScoreRequest, "/v1/explain": schemas.ExplainRequest}.get(route, schemas.Graphs)
+    assert check_work(kind(**body), ServeLimits()) > ServeLimits().quick_seconds
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "bare nodes.jsonl"])
+def test_the_worst_files_are_not_for_the_scoring_thread(name):
+    assert not is_quick_file(FILES[name].encode(), name)
+    assert is_quick_file(b"c1ccccc1O phenol\nCC(=O)O acid\n", "usual.smi")
+
+
+def test_rings_are_estimated_by_what_they_take():
+    """Measured: 0.38 and 18.7 seconds for lattices of 300 and 1,000 rings; digits in brackets close no ring."""
+    reading = ServeLimits().reading
+    assert estimated_seconds({"smiles": lattice((2, 5, 17), 300)}, reading) > 0.38
+    assert estimated_seconds({"smiles": LATTICE}, reading) > 18.7
+    assert estimated_seconds({"smiles": "[13CH3][13CH2]" * 100}, reading) < 0.2
+
+
+def test_memory_is_bounded_and_free_again():
+    with pytest.raises(MemoryError), memory_limit(64 << 20):
+        bytearray(256 << 20)
+    assert len(bytearray(256 << 20)) == 256 << 20
+
+
+def _cpu_seconds(pid):
+    """Processor seconds of one process, its children aside."""
+    numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _peak_megabytes(pid):
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, normals):
+    """A service in another process, and its id."""
+    from graphglass import GLASS
+
+    folder = tmp_path_factory.mktemp("worst")
+    GLASS().fit({"one": normals[:20], "two": normals[20:]}).save(folder / "model")  # takes graphs of every form
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", SERVER, str(folder / "model"), str(port), str(SECONDS)]
+    with subprocess.Popen(command) as process:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(2400):
+            try:
+                httpx.get(f"{address}/healthz")
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield address, process.pid
+        process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*JSON_REQUESTS, *FILES])
+def test_nobody_waits_for_the_worst_request(server, ring, name):
+    """Measured in processor seconds of the service during a small request and a health check, whatever else runs."""
+    address, pid = server
+    small = {"graphs": [ring(6, "six")]}
+    answers = []
+
+    def send():
+        with httpx.Client(base_url=address, timeout=300) as sender:
+            if name in FILES:
+                headers = {"Content-Type": "application/octet-stream"}
+                answer = sender.post("/v1/read", params={"name": name}, content=FILES[name], headers=headers)
+            else:
+                answer = sender.post(JSON_REQUESTS[name][0], json=JSON_REQUESTS[name][1])
+            answers.append(answer.status_code)
+
+    with httpx.Client(base_url=address, timeout=300) as client:
+        usual = client.post("/v1/score", json=small).json()
+        before = _peak_megabytes(pid)
+        thread = threading.Thread(target=send)
+        thread.start()
+        waits = []
+        while thread.is_alive():
+            start = _cpu_seconds(pid)
+            assert client.get("/healthz").text == "ok"
+            assert client.post("/v1/score", json=small).json() == usual
+            waits.append(_cpu_seconds(pid) - start)
+            time.sleep(0.05)
+        thread.join()
+        assert max(waits) < 1
+        assert client.post("/v1/score", json=small).json() == usual
+    assert answers[0] in (200, 201, 422, 503)
+    assert _peak_megabytes(pid) < before + 500
