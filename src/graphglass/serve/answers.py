@@ -140,10 +140,10 @@ def score_request(service: Service, bounds: ServeLimits, request: schemas.ScoreR
     return answer
 
 
-def read_in_worker(content: bytes, name: str, bounds: ServeLimits) -> schemas.FileAnswer:
+def read_in_worker(content: bytes, name: str, bounds: ServeLimits, columns: dict[str, str]) -> schemas.FileAnswer:
     """In the worker process: read a file within its memory."""
     with memory_limit(bounds.worker_bytes):
-        return read_file(content, name, bounds.reading)
+        return read_file(content, name, bounds.reading, columns)
 
 
 @lru_cache(maxsize=1)
@@ -225,21 +225,22 @@ def _drawing(service: Service, graph: GraphSet) -> schemas.Drawing:
 
 def example_request(references: GraphSet) -> schemas.Graphs:
     """The references and, of molecules, two unusual ones; of other graphs, one with a hub, and one as a chain."""
-    items = list(as_items(references, references.ids))
-    if all("smiles" in item for item in items):
-        more = [{"id": name, "smiles": smiles} for name, smiles in _MOLECULES.items()]
-        return schemas.Graphs(smiles=[schemas.Molecule(**item) for item in (*items, *more)])
-    records = [item for item in items if "smiles" not in item]
+    records = list(as_items(references, references.ids))
+    if references.atom_environments is not None:
+        unusual = [schemas.Molecule(id=name, smiles=smiles) for name, smiles in _MOLECULES.items()]
+        return schemas.Graphs(graphs=records, smiles=unusual)
     largest = max(records, key=lambda record: len(record["nodes"]))
     changed = [_changed(largest, "with a hub", hub=True), _changed(largest, "as a chain", hub=False)]
     return schemas.Graphs(graphs=[*records, *changed])
 
 
 def _changed(record: dict[str, Any], what: str, *, hub: bool) -> dict[str, Any]:
-    """The same nodes, with edges from the first node to all others added, or with edges along the list alone."""
+    """The same nodes, with edges from the first node to all others added, or with edges along the list alone.
+
+    New edges have the labels and values of old ones, without which the model would refuse them.
+    """
     names = [node["id"] for node in record["nodes"]]
     pairs = [(names[0], name) for name in names[1:]] if hub else list(pairwise(names))
-    like = next(iter(record["edges"]), None)
-    label = {"label": like["label"]} if isinstance(like, dict) else {}
-    added = [{"source": one, "target": two, **label} for one, two in pairs]
+    old = [edge for edge in record["edges"] if isinstance(edge, dict)] or [{}]
+    added = [{**old[i % len(old)], "source": one, "target": two} for i, (one, two) in enumerate(pairs)]
     return {**record, "id": f"{record['id']} {what}", "edges": [*record["edges"], *added] if hub else added}

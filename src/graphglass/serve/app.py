@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated, Any, TypeVar
 
-from fastapi import FastAPI, Header, Query, Request, Response
+from fastapi import Depends, FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
 from fastapi.staticfiles import StaticFiles
@@ -32,7 +32,7 @@ from graphglass.serve.answers import (
     score_request,
     score_requests,
 )
-from graphglass.serve.graph_files import read_file
+from graphglass.serve.graph_files import UnknownColumnsError, read_file
 from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.queues import Batcher, BusyError
@@ -168,15 +168,20 @@ def create_app(
     async def read(
         request: Request,
         name: Annotated[str, Query(max_length=200, description="Of the file; its suffix names the format.")] = "",
+        columns: Annotated[schemas.TableColumns, Depends()] = schemas.TableColumns(),  # noqa: B008
         content_type: Annotated[str | None, Header(include_in_schema=False)] = None,
     ) -> schemas.FileAnswer:
-        """Read a file in any format of `glass score`; returns node-link records, and SMILES of molecules."""
+        """Read a file in any format of `glass score`; returns node-link records and SMILES, with your own columns.
+
+        A table without known columns is a problem with its `columns`, to name those that hold the graphs.
+        """
         if content_type != "application/octet-stream":  # which browsers do not send across sites without asking
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
+        named = columns.model_dump(exclude_none=True)
         if is_quick_file(content, name):
-            return await timely(batcher.run(read_file, content, name, bounds.reading))
-        return await timely(worker.run(read_in_worker, content, name, bounds))
+            return await timely(batcher.run(read_file, content, name, bounds.reading, named))
+        return await timely(worker.run(read_in_worker, content, name, bounds, named))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
@@ -295,7 +300,8 @@ def _answer_problems(app: FastAPI) -> None:
     @app.exception_handler(GlassError)
     async def failed(_: Request, error: GlassError) -> Response:
         if isinstance(error, InputError | MissingExtraError):
-            return problem_response(422, str(error))
+            more = {"columns": error.columns} if isinstance(error, UnknownColumnsError) else {}
+            return problem_response(422, str(error), **more)
         if isinstance(error, ModelConflictError):
             return problem_response(409, str(error))
         # Other errors name files and settings of the service, which are for its owner and not for its clients.

@@ -1,30 +1,45 @@
-"""Graph files that a page sends: read by the readers of the command line, and returned as records and SMILES."""
+"""Graph files that a page sends, read by the readers of the command line and returned as records that score equally."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import PurePath
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from graphglass.drawing.molecule_svg import molecule_smiles
-from graphglass.errors import FormatError, InputError
+from graphglass.errors import FormatError, InputError, SchemaError
 from graphglass.graphs.formats import FORMATS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.graphs.readers.rejects import ReadResult
+from graphglass.graphs.readers.smiles import smiles_column
 from graphglass.serve import schemas
 from graphglass.serve.request_graphs import sendable, unique
 
 _TABLES = (".csv", ".tsv", ".tab")
+_EDGES = {"graph_id", "source", "target"}
 SUFFIXES = frozenset((*_TABLES, *(suffix for kind in FORMATS.values() for suffix in kind.suffixes)))
 
 
-def read_file(content: bytes, name: str, limits: Limits) -> schemas.FileAnswer:
+class UnknownColumnsError(InputError):
+    """A table without the columns that hold its graphs; ``columns`` are those it has."""
+
+    def __init__(self, message: str, columns: Sequence[str]) -> None:
+        super().__init__(message, columns)
+        self.message, self.columns = message, tuple(columns)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def read_file(
+    content: bytes, name: str, limits: Limits, columns: Mapping[str, str] | None = None
+) -> schemas.FileAnswer:
     """Read the content of a file, or text that was pasted.
 
     Parameters
@@ -33,6 +48,8 @@ def read_file(content: bytes, name: str, limits: Limits) -> schemas.FileAnswer:
     name : str
         Of the file; only its suffix is used. Without a known suffix the content decides.
     limits : Limits
+    columns : mapping, optional
+        Names of the columns of a table, by setting of :func:`graphglass.graphs.read.read_graphs`.
     """
     if not content.strip():
         raise InputError("There is nothing to read. Paste graphs, or open a file that holds some.")
@@ -41,18 +58,35 @@ def read_file(content: bytes, name: str, limits: Limits) -> schemas.FileAnswer:
         suffix = "".join(PurePath(name).suffixes[-2:]).lower()
     if suffix.removesuffix(".gz") not in SUFFIXES and suffix != ".edges":
         suffix = _guessed(content)
+    chosen: Any = {"limits": limits, "keep": "all", "cache": False, **(columns or {})}
     if suffix == ".edges":
         return _answer(read_report(list(_edge_lists(_text(content))), format="json-lines", limits=limits), "edge list")
     if suffix in (".json", ".jsonl") and (records := _document(content)) is not None:
-        return _answer(read_report(records, format="json-lines", limits=limits), "JSON")
+        return _answer(read_report(records, format="json-lines", **chosen), "JSON")
     with TemporaryDirectory(prefix="graphglass-") as folder:
-        path = PurePath(folder) / f"graphs{suffix}"
-        with open(path, "wb") as file:
-            file.write(content)
-        return _answer(read_report(str(path), limits=limits, cache=False), suffix.removeprefix("."))
+        path = Path(folder) / f"graphs{suffix}"
+        path.write_bytes(content)
+        try:
+            return _answer(read_report(path, **chosen), suffix.removeprefix("."), chosen.get("smiles_column"))
+        except SchemaError as error:
+            header = _header(content) if suffix in _TABLES else []
+            if not header or smiles_column(header, None) is not None or _EDGES <= {cell.lower() for cell in header}:
+                raise
+            raise UnknownColumnsError(
+                f"{name or 'The table'} has no column with SMILES, and none called graph_id, source and target. "
+                "Choose the columns that hold its graphs.",
+                header,
+            ) from error
 
 
-def _answer(result: ReadResult, name: str) -> schemas.FileAnswer:
+def _header(content: bytes) -> list[str]:
+    """The names of a table's columns."""
+    line = next(line for line in _text(content).splitlines() if line.strip())
+    mark = next((mark for mark in (",", ";", "\t") if mark in line), ",")
+    return [sendable(cell.strip())[:200] for cell in next(csv.reader([line], delimiter=mark)) if cell.strip()]
+
+
+def _answer(result: ReadResult, name: str, smiles: str | None = None) -> schemas.FileAnswer:
     graphs = result.graphs
     rejected = [
         schemas.Rejected(position=item.position, id=sendable(item.id)[:200], reason=sendable(item.reason)[:500])
@@ -61,15 +95,26 @@ def _answer(result: ReadResult, name: str) -> schemas.FileAnswer:
     if not len(graphs) and not rejected:
         raise InputError("No graph was found. " + " ".join(result.notes))
     names = unique([sendable(name)[:180] for name in graphs.ids])
-    return schemas.FileAnswer(format=name, graphs=list(as_items(graphs, names)), rejected=rejected)
+    return schemas.FileAnswer(format=name, graphs=list(as_items(graphs, names, smiles)), rejected=rejected)
 
 
-def as_items(graphs: GraphSet, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Graphs as other requests take them: molecules as SMILES, which people can read and edit."""
-    for graph, record, name in zip(graphs, json_records(graphs), names, strict=True):
-        smiles = None if graph.atom_environments is None else molecule_smiles(graph)
-        fits = smiles is not None and len(smiles) <= schemas.LONGEST_TEXT
-        yield {"id": name, "smiles": smiles} if fits else {**record, "id": name}
+def as_items(graphs: GraphSet, names: Sequence[str], column: str | None = None) -> Iterator[dict[str, Any]]:
+    """Graphs as other requests take them: a molecule as the SMILES it was read from, everything else as a record.
+
+    SMILES that were not read but written from a graph would lose isotopes and charges that the score depends on.
+    """
+    place = smiles_column(list(graphs.columns), column)
+    source = None if place is None or graphs.atom_environments is None else list(graphs.columns)[place]
+    for record, name in zip(json_records(graphs), names, strict=True):
+        own = {sendable(key)[:200]: _sent(value) for key, value in record.pop("columns", {}).items()}
+        smiles = own.get(source) if source is not None else None
+        if isinstance(smiles, str) and len(smiles) <= schemas.LONGEST_TEXT:
+            record = {"smiles": smiles.strip()}
+        yield {**record, "id": name} | ({"columns": own} if own else {})
+
+
+def _sent(value: Any) -> Any:
+    return sendable(value)[: schemas.LONGEST_TEXT] if isinstance(value, str) else value
 
 
 def _guessed(content: bytes) -> str:

@@ -36,9 +36,9 @@ HEADERS = {
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-def problem_response(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+def problem_response(status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
     """An RFC 9457 problem document: what went wrong and what to do about it, without a stack trace."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
     return JSONResponse(body, status, headers, media_type="application/problem+json")
 
 

@@ -174,8 +174,21 @@ class ModelAnswer(_Whole):
     graphs_per_request: int
 
 
+class TableColumns(BaseModel):
+    """Names of the columns that hold the graphs of a table."""
+
+    smiles_column: Name | None = None
+    graph_column: Name | None = None
+    source_column: Name | None = None
+    target_column: Name | None = None
+    id_column: Name | None = None
+
+
 class FileAnswer(BaseModel):
-    """The graphs of a file as node-link records, and molecules as ``{"id", "smiles"}``, which other requests take."""
+    """The graphs of a file as other requests take them: node-link records, molecules as the SMILES of the file.
+
+    ``columns`` of a graph are your own columns of the file.
+    """
 
     format: str
     graphs: list[dict[str, Any]]
