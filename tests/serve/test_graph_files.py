@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from graphglass import GLASS, read_graphs
+from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.serve.app import create_app
 from graphglass.serve.graph_files import read_file
 from graphglass.serve.request_graphs import ServeLimits
@@ -26,9 +26,9 @@ MOLECULES = {
 def chemist(tmp_path_factory, molecules):
     """A model of molecules behind the application, and the model."""
     path = tmp_path_factory.mktemp("chemist") / "model"
-    GLASS().fit(molecules).save(path)
+    GraphGlass().fit(molecules).save(path)
     with TestClient(create_app(Service(path), limits=ServeLimits(seconds=300))) as client:
-        yield client, GLASS.load(path)
+        yield client, ReferenceDetector.load(path)
 
 
 def _smi():
@@ -77,7 +77,7 @@ def test_own_columns_travel_with_their_graphs():
 def test_examples_score(tmp_path, flows, molecules):
     """Payments with amounts: edges that are added to an example carry amounts too."""
     for graphs in (flows(), molecules):
-        GLASS().fit(graphs).save(tmp_path / "model")
+        GraphGlass().fit(graphs).save(tmp_path / "model")
         with TestClient(create_app(Service(tmp_path / "model"))) as client:
             example = client.get("/v1/example").json()
             answer = client.post("/v1/score", json=example).json()

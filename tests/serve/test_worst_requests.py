@@ -128,10 +128,10 @@ def _peak_megabytes(pid):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, normals):
     """A service in another process, and its id."""
-    from graphglass import GLASS
+    from graphglass import GraphGlass
 
     folder = tmp_path_factory.mktemp("worst")
-    GLASS().fit({"one": normals[:20], "two": normals[20:]}).save(folder / "model")  # takes graphs of every form
+    GraphGlass().fit({"one": normals[:20], "two": normals[20:]}).save(folder / "model")  # takes graphs of every form
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-c", SERVER, str(folder / "model"), str(port), str(SECONDS)]

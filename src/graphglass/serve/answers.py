@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from graphglass.detector.explanation import Neighbour
 from graphglass.drawing.graph_svg import draw_graph
@@ -154,36 +152,42 @@ def _loaded(arguments: tuple[Any, ...], digest: str) -> Service:
     return service
 
 
-Measured = tuple[float, float | None, int, int]  # score, p-value, nodes, edges
+@dataclass(frozen=True)
+class _Measured:
+    """What is answered about one graph."""
+
+    score: float
+    p_value: float | None
+    reference: bool
+    known: bool
+    nodes: int
+    edges: int
 
 
-def _measured(service: Service, sets: Sequence[GraphSet]) -> dict[int, Measured]:
+def _measured(service: Service, sets: Sequence[GraphSet]) -> dict[int, _Measured]:
     """What is measured of every graph, by the place it has as id."""
-    if not sets:
-        return {}
-    scores = service.score_sets(sets)
-    places = [int(name) for graphs in sets for name in graphs.ids]
-    sizes, edges = (np.concatenate([getattr(graphs, name) for graphs in sets]) for name in ("sizes", "edge_counts"))
-    rows = zip(scores.tolist(), service.p_values(scores), sizes.tolist(), edges.tolist(), strict=True)
-    return dict(zip(places, rows, strict=True))
+    found = {}
+    for table in service.score_sets(sets) if sets else ():
+        p_values = [None] * len(table) if table.p_values is None else table.p_values.tolist()
+        columns = (table.reference, table.known, table.graphs.sizes, table.graphs.edge_counts)
+        rows = zip(table.scores.tolist(), p_values, *(values.tolist() for values in columns), strict=True)
+        found |= {int(name): _Measured(*row) for name, row in zip(table.ids, rows, strict=True)}
+    return found
 
 
 def _results(
-    found: dict[int, Measured], items: Sequence[Item], names: Sequence[str], alpha: float
+    found: dict[int, _Measured], items: Sequence[Item], names: Sequence[str], alpha: float
 ) -> list[schemas.Scored]:
-    ranks = {place: rank for rank, place in enumerate(sorted(found, key=lambda place: -found[place][0]), start=1)}
+    ranks = {place: rank for rank, place in enumerate(sorted(found, key=lambda place: -found[place].score), start=1)}
     return [
         schemas.Scored.model_construct(
             id=names[place],
-            score=score,
             rank=ranks[place],
-            p_value=p_value,
-            flagged=None if p_value is None else p_value <= alpha,
-            nodes=nodes,
-            edges=edges,
+            flagged=None if row.p_value is None else row.p_value <= alpha,
             columns=own_values(items[place]),
+            **vars(row),
         )
-        for place, (score, p_value, nodes, edges) in sorted(found.items())
+        for place, row in sorted(found.items())
     ]
 
 

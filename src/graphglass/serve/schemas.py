@@ -64,6 +64,8 @@ class Scored(BaseModel):
     rank: int
     p_value: float | None = Field(default=None, description="Absent where a private summary is served.")
     flagged: bool | None = None
+    reference: bool = Field(default=False, description="Equals a reference, whose leave-one-out score it has.")
+    known: bool = Field(default=False, description="Equals a known anomaly.")
     nodes: int
     edges: int
     columns: dict[str, Any] = Field(default={}, description=OWN_COLUMNS)

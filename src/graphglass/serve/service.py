@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.calibration import conformal_p_values
 from graphglass.detector.explanation import family_sums
 from graphglass.detector.graphglass import GraphGlass
 from graphglass.detector.model_files import KIND
 from graphglass.detector.reference_detector import ReferenceDetector
+from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.drawing.graph_svg import frequent_labels
 from graphglass.errors import InputError, SchemaError, ServeError
 from graphglass.files.load import artifact_digest, artifact_kind
@@ -75,23 +75,18 @@ class Service:
         self.model.check(graphs)
         return replace(graphs.without_labels(), node_names=None)
 
-    def score_sets(self, sets: Sequence[GraphSet]) -> NDArray[np.float64]:
-        """Scores of several sets in one pass; one pass each where some have labels or attributes that others lack."""
+    def score_sets(self, sets: Sequence[GraphSet]) -> list[ScoredGraphs]:
+        """Several sets scored in one pass; one pass each where some have labels or attributes that others lack."""
         try:
-            return self.score(concatenate([replace(graphs, node_names=None) for graphs in sets]))
+            return [self.score(concatenate([replace(graphs, node_names=None) for graphs in sets]))]
         except SchemaError:
-            return np.concatenate([self.score(graphs) for graphs in sets])
+            return [self.score(graphs) for graphs in sets]
 
-    def score(self, graphs: GraphSet) -> NDArray[np.float64]:
-        """Anomaly scores, (graphs,)."""
-        return self.model.decision_function(graphs)
-
-    def p_values(self, scores: NDArray[np.float64]) -> list[float] | list[None]:
-        """None where a summary is served: p-values would need the private references."""
+    def score(self, graphs: GraphSet) -> ScoredGraphs:
+        """Scores of some graphs; without p-values where a summary is served, since they need the private references."""
         if self.detector is None:
-            return [None] * len(scores)
-        out: list[float] | list[None] = conformal_p_values(scores, self.detector.decision_scores_).tolist()
-        return out
+            return ScoredGraphs.uncalibrated(graphs, self.model.decision_function(graphs))
+        return self.detector.score_table(graphs)
 
     @property
     def smallest_p_value(self) -> float | None:

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, NoReturn
 
-import numpy as np
-
 from graphglass.detector.drift import Alarm, DriftMartingale, changed_families
 from graphglass.detector.online_fdr import OnlineFDR
 from graphglass.errors import GraphError, InputError
@@ -125,9 +123,11 @@ class StreamScorer:
                     errors[place] = str(error)
         sets, rejected = read_items(items, DEFAULT_LIMITS, self.service.accept)
         errors |= {places[item]: reason for item, reason in rejected.items()}
-        scores = self.service.score_sets(sets).tolist() if sets else []
-        single = [graphs[i] for graphs in sets for i in range(len(graphs))]
-        found = {places[int(graph.ids[0])]: (graph, score) for graph, score in zip(single, scores, strict=True)}
+        found = {}
+        for table in self.service.score_sets(sets) if sets else ():
+            p_values = [None] * len(table) if table.p_values is None else table.p_values.tolist()
+            for i, (score, p_value) in enumerate(zip(table.scores.tolist(), p_values, strict=True)):
+                found[places[int(table.ids[i])]] = table.graphs[i], score, p_value
         names = {place: _name(item, lines[place]) for place, item in zip(places, items, strict=True)}
         for place, line in enumerate(lines):
             if place in found:
@@ -136,8 +136,7 @@ class StreamScorer:
                 self.bad += 1
                 yield {"id": names.get(place, f"line-{line.number}"), "line": line.number, "error": errors[place]}
 
-    def _scored(self, name: str, graph: GraphSet, score: float) -> Iterator[Row]:
-        p_value = self.service.p_values(np.array([score]))[0]
+    def _scored(self, name: str, graph: GraphSet, score: float, p_value: float | None) -> Iterator[Row]:
         if p_value is None:
             flagged = None
         else:
