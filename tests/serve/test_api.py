@@ -128,7 +128,7 @@ def test_files_are_read_as_the_command_line_reads_them(client):
     for content, reason in (
         (b"  ", "nothing to read"),
         (b"\xff\xfe\x00", "suffixes"),
-        (b"a,b\n1,2\n", "neither a SMILES"),
+        (b"a,b\n1,2\n", "no column with SMILES"),
     ):
         answer = read(content, "x.csv" if b"," in content else "")
         assert answer.status_code == 422

@@ -232,7 +232,7 @@ def example_request(references: GraphSet) -> schemas.Graphs:
     records = list(as_items(references, references.ids))
     if references.atom_environments is not None:
         unusual = [schemas.Molecule(id=name, smiles=smiles) for name, smiles in _MOLECULES.items()]
-        return schemas.Graphs(graphs=records, smiles=unusual)
+        return schemas.Graphs(graphs=records, smiles=[*unusual])
     largest = max(records, key=lambda record: len(record["nodes"]))
     changed = [_changed(largest, "with a hub", hub=True), _changed(largest, "as a chain", hub=False)]
     return schemas.Graphs(graphs=[*records, *changed])

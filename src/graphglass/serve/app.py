@@ -300,7 +300,7 @@ def _answer_problems(app: FastAPI) -> None:
     @app.exception_handler(GlassError)
     async def failed(_: Request, error: GlassError) -> Response:
         if isinstance(error, InputError | MissingExtraError):
-            more = {"columns": error.columns} if isinstance(error, UnknownColumnsError) else {}
+            more: dict[str, Any] = {"columns": error.columns} if isinstance(error, UnknownColumnsError) else {}
             return problem_response(422, str(error), **more)
         if isinstance(error, ModelConflictError):
             return problem_response(409, str(error))

@@ -110,7 +110,8 @@ def as_items(graphs: GraphSet, names: Sequence[str], column: str | None = None) 
         smiles = own.get(source) if source is not None else None
         if isinstance(smiles, str) and len(smiles) <= schemas.LONGEST_TEXT:
             record = {"smiles": smiles.strip()}
-        yield {**record, "id": name} | ({"columns": own} if own else {})
+        more = set(own) - {"smiles", "name"}  # which a .smi file has as well
+        yield {**record, "id": name} | ({"columns": own} if more else {})
 
 
 def _sent(value: Any) -> Any:

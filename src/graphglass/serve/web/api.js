@@ -13,6 +13,6 @@ export async function ask(path, { body, content, method } = {}) {
     .catch(() => { throw new Error("The server cannot be reached. Is it still running?"); });
   const found = await answer.json().catch(() => ({}));
   if (answer.status === 401) throw new TokenNeeded(found.detail);
-  if (!answer.ok) throw new Error(found.detail ?? `The server answered ${answer.status}.`);
+  if (!answer.ok) throw Object.assign(new Error(found.detail ?? `The server answered ${answer.status}.`), { columns: found.columns });
   return found;
 }

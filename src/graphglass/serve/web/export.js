@@ -1,6 +1,6 @@
 // The ranking as a file.
 
-const NAMES = ["rank", "id", "score", "p_value", "flagged", "marked", "nodes", "edges"];
+const NAMES = ["rank", "id", "score", "p_value", "flagged", "reference", "marked", "nodes", "edges", "reason"];
 
 // A spreadsheet would run text that starts like this as a formula; -5 is a number and stays.
 const defused = (text) => (/^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text);
@@ -11,12 +11,22 @@ function cell(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+// The user's own columns, under another name where a result has theirs.
+function flat(rows) {
+  const own = [...new Set(rows.flatMap((row) => Object.keys(row.columns ?? {})))];
+  const free = (name) => (NAMES.includes(name) ? `input_${name}` : name);
+  const lines = rows.map((row) => ({ ...Object.fromEntries(NAMES.map((name) => [name, row[name] ?? null])),
+    ...Object.fromEntries(own.map((name) => [free(name), row.columns?.[name] ?? null])) }));
+  return { names: [...NAMES, ...own.map(free)], lines };
+}
+
 export function asCsv(rows) {
-  return [NAMES.join(","), ...rows.map((row) => NAMES.map((name) => cell(row[name])).join(","))].join("\n") + "\n";
+  const { names, lines } = flat(rows);
+  return [names, ...lines.map((line) => names.map((name) => line[name]))].map((cells) => cells.map(cell).join(",")).join("\n") + "\n";
 }
 
 export function asJson(rows) {
-  return JSON.stringify(rows.map((row) => Object.fromEntries(NAMES.map((name) => [name, row[name] ?? null]))), null, 1);
+  return JSON.stringify(flat(rows).lines, null, 1);
 }
 
 export function save(text, name, type) {

@@ -9,11 +9,20 @@ const LONGEST_LINK = 4000;
 const MOST_REASONS = 6;
 const FEWEST_IN_TIME = 8; // graphs below which the order of arrival says nothing
 const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null, alarms: [],
-  references: [], threshold: Infinity, text: "" };
+  references: [], threshold: Infinity, text: "", reasons: new Map() };
 
 // Frame: messages, the token, the model
 
 function say(text) { at("message").textContent = text; }
+
+// A sign of work at once, and how far it is: done of all where that is known.
+function progress(words, done, all) {
+  at("progress").hidden = !words;
+  at("progress").lastElementChild.textContent = words ?? "";
+  const bar = at("progress").firstElementChild;
+  if (all) Object.assign(bar, { value: done, max: all });
+  else bar.removeAttribute("value");
+}
 
 async function guarded(work, part) {
   say("");
@@ -31,6 +40,8 @@ async function loadModel() {
   if (!model.private) {
     const listed = await ask("/v1/references?limit=20000");
     state.references = listed.references.map((row) => row.score).sort((a, b) => b - a);
+    const known = model.anomalies ? (await ask("/v1/anomalies")).anomalies : [];
+    state.held = { "trusted normal": new Set(listed.references.map((row) => row.id)), anomaly: new Set(known) };
   }
   state.model = model;
   state.map = null;
@@ -44,28 +55,55 @@ async function loadModel() {
 
 // Reading and scoring
 
-async function rank(content, name, text) {
+async function rank(content, name, text, columns = {}) {
+  await shown(async () => {
+    progress(`Reading ${name.includes(".") && content.size ? name : "the graphs"} …`);
+    if (!state.model) await loadModel();
+    const file = await ask(`/v1/read?${new URLSearchParams({ name, ...columns })}`, { content })
+      .catch((error) => { if (error.columns) chooseColumns(error.columns, content, name, text); throw error; });
+    Object.assign(state, { items: new Map(file.graphs.map((graph) => [graph.id, graph])), left: file.rejected, text });
+  });
+}
+
+// Read some graphs and rank them; an old ranking is never shown with them.
+async function shown(read) {
   clear();
   at("score").disabled = true;
+  at("columns-form").hidden = true;
   try {
-    if (!state.model) await loadModel();
-    const file = await ask(`/v1/read?name=${encodeURIComponent(name)}`, { content });
-    Object.assign(state, { items: new Map(file.graphs.map((graph) => [graph.id, graph])), left: file.rejected, text });
+    await read();
+    recallMarks();
     await score();
   } catch (error) {
     clear();
     throw error;
-  } finally { at("score").disabled = false; }
+  } finally {
+    at("score").disabled = false;
+    progress(null);
+  }
   link();
   at("ranking").scrollIntoView({ block: "nearest" });
 }
 
-function asBody(items) {
+function chooseColumns(columns, content, name, text) {
+  const form = at("columns-form");
+  const choices = () => ["", ...columns].map((column) => new Option(column || "none", column));
+  for (const select of form.querySelectorAll("select")) select.replaceChildren(...choices());
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const chosen = [...new FormData(form)].filter(([, column]) => column);
+    guarded(() => rank(content, name, text, Object.fromEntries(chosen)), at("ranking"));
+  };
+  form.hidden = false;
+}
+
+function asBody(graphs) {
+  const items = graphs.map(({ columns, ...rest }) => rest); // the user's own columns stay on the page
   return { graphs: items.filter((item) => item.smiles === undefined), smiles: items.filter((item) => item.smiles !== undefined) };
 }
 
 function clear() {
-  Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "" });
+  Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "", reasons: new Map() });
   for (const part of ["ranking", "detail"]) at(part).hidden = true;
   at("empty").hidden = false;
 }
@@ -74,15 +112,17 @@ async function score() {
   const rows = [];
   const left = [...state.left];
   const graphs = [...state.items.values()];
+  progress(`Ranked 0 of ${graphs.length} graphs …`, 0, graphs.length);
   for (let start = 0; start < graphs.length; start += state.model.graphs_per_request) {
     const part = graphs.slice(start, start + state.model.graphs_per_request);
     const answer = await ask("/v1/score", { body: asBody(part) });
     rows.push(...answer.results);
     left.push(...answer.rejected);
-    at("summary").textContent = `${rows.length} of ${graphs.length} graphs so far`;
+    progress(`Ranked ${rows.length} of ${graphs.length} graphs …`, rows.length + left.length, graphs.length + state.left.length);
   }
+  progress(null);
   rows.sort((a, b) => b.score - a.score);
-  state.rows = rows.map((row, i) => ({ ...row, rank: i + 1,
+  state.rows = rows.map((row, i) => ({ ...row, rank: i + 1, columns: state.items.get(row.id)?.columns ?? {}, reason: state.reasons.get(row.id) ?? null,
     change: state.before.has(row.id) ? row.score - state.before.get(row.id) : null }));
   const arrived = inOrder();
   state.alarms = arrived.length < FEWEST_IN_TIME ? [] : (await ask("/v1/drift", { body: { scores: arrived.slice(0, 20000).map((row) => row.score) } })).alarms;
@@ -170,7 +210,7 @@ function showRows() {
 
 // One graph
 
-async function open(id) {
+async function open(id, by_key = false) {
   state.open = id;
   showRows();
   at("detail").hidden = false;
@@ -179,9 +219,13 @@ async function open(id) {
   for (const part of ["pictures", "fields", "bars", "map"]) at(part).replaceChildren();
   showMarks();
   link();
-  const answer = await ask("/v1/explain", { body: asBody([state.items.get(id)]) });
-  const map = answer.place === null ? null : (state.map ??= await ask("/v1/map"));
+  const body = asBody([state.items.get(id)]);
+  const answer = await ask("/v1/explain", { body });
   if (state.open !== id) return; // another graph was opened meanwhile
+  state.reasons.set(id, answer.reasons[0] ?? null);
+  const row = state.rows.find((one) => one.id === id);
+  if (row) row.reason = answer.reasons[0] ?? null;
+  showRows();
   at("verdict").textContent = verdict(id, answer);
   const near = (kind) => (item) => figure(item.drawing, `${kind} ${item.id}`, `similarity: ${Object.entries(item.families).map(([name, value]) => `${name} ${value.toFixed(2)}`).join(", ")}`);
   at("pictures").replaceChildren(figure(answer.drawing, caption(answer.drawing, id)),
@@ -190,10 +234,22 @@ async function open(id) {
   const rest = reasons.length > MOST_REASONS ? [`and ${reasons.length - MOST_REASONS} more`] : [];
   at("fields").replaceChildren(...[...reasons.slice(0, MOST_REASONS), ...rest].map((text) => textElement("li", text)));
   at("bars").replaceChildren(...(state.model.private ? drawBars(answer.contributions, "") : drawBars(answer.shares, "%")));
-  at("map").replaceChildren(...(map ? [drawMap(map, answer.place, id)] : []));
-  at("known-key").hidden = !map?.anomaly_places?.length;
-  at("detail").focus({ preventScroll: true });
-  at("detail").scrollIntoView({ block: "start" });
+  if (!state.model.private) showPlace(id, body); // comes later where the map is still being made
+  if (!by_key) at("detail").focus({ preventScroll: true });
+  at("detail").scrollIntoView({ block: by_key ? "nearest" : "start" });
+}
+
+async function showPlace(id, body) {
+  at("map").replaceChildren(textElement("p", "Placing …"));
+  try {
+    const [map, found] = await Promise.all([state.map ?? ask("/v1/map"), ask("/v1/place", { body })]);
+    state.map = map;
+    if (state.open !== id) return;
+    at("map").replaceChildren(drawMap(map, found.places[0], id));
+    at("known-key").hidden = !map.anomaly_places.length;
+  } catch (error) {
+    if (state.open === id) at("map").replaceChildren(textElement("p", error.message));
+  }
 }
 
 function verdict(id, answer) {
@@ -227,6 +283,20 @@ function showMarks() {
   }
 }
 
+// Marks survive a reload: the page keeps them for this service and these ids.
+function recallMarks() {
+  const kept = JSON.parse(localStorage.getItem("marks") ?? "{}");
+  const stands = (mark) => mark && state.held?.[mark.kind]?.has(mark.id); // somebody else may have undone it
+  state.marked = new Map([...state.items.keys()].filter((id) => stands(kept[id])).map((id) => [id, kept[id]]));
+}
+
+function keepMark(id, mark) {
+  const kept = JSON.parse(localStorage.getItem("marks") ?? "{}");
+  if (mark) kept[id] = mark;
+  else delete kept[id];
+  localStorage.setItem("marks", JSON.stringify(kept));
+}
+
 async function toggleMark(side) {
   const id = state.open;
   for (const button of Object.keys(SIDES)) at(button).disabled = true;
@@ -235,9 +305,11 @@ async function toggleMark(side) {
     if (mark) {
       await ask(`${side.path}?id=${encodeURIComponent(mark.id)}`, { method: "DELETE" });
       state.marked.delete(id);
+      keepMark(id, null);
     } else {
       const answer = await ask(side.path, { body: asBody([state.items.get(id)]) });
       state.marked.set(id, { kind: side.kind, id: answer.changed[0] }); // the model may have chosen another id
+      keepMark(id, state.marked.get(id));
     }
     state.before = new Map(state.rows.map((row) => [row.id, row.score]));
     await loadModel();
@@ -281,13 +353,12 @@ at("file").addEventListener("change", (event) => {
   const [file] = event.target.files;
   if (file) guarded(() => openFile(file), at("ranking")).then(() => { event.target.value = ""; });
 });
-at("example").addEventListener("click", () => guarded(async () => {
+at("example").addEventListener("click", () => guarded(() => shown(async () => {
+  progress("Asking for an example …");
   const { graphs, smiles } = await ask("/v1/example");
-  const text = [...graphs.map((graph) => JSON.stringify(graph)), ...smiles.map((item) => `${item.smiles} ${item.id}`)].join("\n");
-  at("text").value = text;
-  at("format").value = "";
-  await rank(text, "", text);
-}, at("ranking")));
+  state.items = new Map([...graphs, ...smiles].map((item) => [item.id, item]));
+  at("text").value = "";
+}), at("ranking")));
 at("alpha").addEventListener("change", () => setAlpha(Number(at("alpha").value)));
 at("threshold").addEventListener("input", () => setThreshold(Number(at("threshold").value)));
 at("find").addEventListener("input", showRows);
@@ -316,5 +387,17 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop" && event.dataTransfer.files[0]) guarded(() => openFile(event.dataTransfer.files[0]), at("ranking"));
   });
 }
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  const rows = [...at("rows").children];
+  if (at("ranking").hidden || !rows.length) return;
+  const step = { j: 1, k: -1 }[event.key];
+  if (step) {
+    const next = rows[Math.min(rows.length - 1, Math.max(0, rows.findIndex((row) => row.dataset.id === state.open) + step))];
+    guarded(() => open(next.dataset.id, true), at("detail")).then(() => at("rows").querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" }));
+  }
+  const button = { a: "suspect", n: "trust" }[event.key];
+  if (button && state.open && !at(button).hidden && !at(button).disabled) at(button).click();
+});
 addEventListener("hashchange", () => guarded(follow, at("detail")));
 guarded(async () => { await loadModel(); await follow(); });

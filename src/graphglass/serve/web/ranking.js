@@ -1,22 +1,29 @@
 // The ranked table: sorted by any column, filtered, and used by keyboard.
 
 const COLUMNS = [["rank", "rank"], ["id", "id"], ["score", "score"], ["change", "change"], ["p_value", "p-value"],
-  ["flagged", "verdict"], ["nodes", "nodes"], ["edges", "edges"]];
+  ["flagged", "verdict"], ["nodes", "nodes"], ["edges", "edges"], ["reason", "first reason"]];
+const OWN = "own:"; // before the names of the user's columns
 const order = { key: "rank", direction: 1 };
 
 const FILTERS = { all: () => true, flagged: (row) => row.flagged, rest: (row) => !row.flagged, marked: (row) => row.marked };
 
 export function sortedRows(rows) {
-  return [...rows].sort((a, b) => order.direction * compare(a[order.key], b[order.key]));
+  return [...rows].sort((a, b) => order.direction * compare(value(a, order.key), value(b, order.key)));
 }
 
 export function filtered(rows, text, kind) {
-  return rows.filter((row) => FILTERS[kind](row) && row.id.toLowerCase().includes(text.trim().toLowerCase()));
+  const wanted = text.trim().toLowerCase();
+  const words = (row) => [row.id, ...Object.values(row.columns ?? {})].join("\n").toLowerCase();
+  return rows.filter((row) => FILTERS[kind](row) && words(row).includes(wanted));
 }
+
+const value = (row, name) => (name.startsWith(OWN) ? row.columns?.[name.slice(OWN.length)] : row[name]);
 
 export function showRanking(heads, body, rows, selected, open) {
   const again = () => showRanking(heads, body, rows, selected, open);
-  const shown = COLUMNS.filter(([name]) => !rows.length || rows.some((row) => row[name] !== null && row[name] !== undefined));
+  const own = [...new Set(rows.flatMap((row) => Object.keys(row.columns ?? {})))].map((name) => [OWN + name, name]);
+  // A column of names says nothing that the ids do not say.
+  const shown = [...COLUMNS, ...own].filter(([name]) => !rows.length || rows.some((row) => (value(row, name) ?? row.id) !== row.id || name === "id"));
   if (rows.length && !shown.some(([name]) => name === order.key)) Object.assign(order, { key: "rank", direction: 1 });
   const focused = heads.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   heads.replaceChildren(...shown.map(([name, title]) => headCell(name, title, again)));
@@ -25,12 +32,13 @@ export function showRanking(heads, body, rows, selected, open) {
 }
 
 function compare(one, two) {
-  return typeof one === "string" ? one.localeCompare(two, undefined, { numeric: true }) : Number(one) - Number(two);
+  const text = typeof one === "string" || typeof two === "string";
+  return text ? String(one ?? "").localeCompare(String(two ?? ""), undefined, { numeric: true }) : Number(one) - Number(two);
 }
 
 function headCell(name, title, again) {
   const head = document.createElement("th");
-  head.className = name;
+  head.className = name.startsWith(OWN) ? "own" : name;
   head.scope = "col";
   const sorted = name === order.key;
   if (sorted) head.setAttribute("aria-sort", order.direction > 0 ? "ascending" : "descending");
@@ -55,8 +63,9 @@ function line(row, shown, selected, open) {
   element.setAttribute("aria-selected", String(selected));
   for (const [name] of shown) {
     const cell = document.createElement("td");
-    cell.className = name;
+    cell.className = name.startsWith(OWN) ? "own" : name;
     cell.textContent = shownValue(name, row);
+    if (cell.className === "own" || name === "reason") cell.title = cell.textContent;
     if (name === "flagged") cell.classList.toggle("flag", row.marked ? row.marked === "anomaly" : row.flagged);
     if (name === "change" && row.change) cell.classList.add(row.change < 0 ? "fell" : "rose");
     element.append(cell);
@@ -71,9 +80,9 @@ function line(row, shown, selected, open) {
 }
 
 function shownValue(name, row) {
-  const value = row[name];
-  if (value === null || value === undefined) return "";
-  if (name === "flagged") return row.marked || (value ? "flagged" : "");
-  if (name === "change") return Math.abs(value) < 5e-4 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(3)}`;
-  return name === "score" || name === "p_value" ? value.toFixed(4).replace("-", "−") : String(value);
+  const found = value(row, name);
+  if (found === null || found === undefined) return "";
+  if (name === "flagged") return row.marked || [found ? "flagged" : "", row.reference ? "reference" : ""].filter(Boolean).join(", ");
+  if (name === "change") return Math.abs(found) < 5e-4 ? "0" : `${found > 0 ? "+" : "−"}${Math.abs(found).toFixed(3)}`;
+  return name === "score" || name === "p_value" ? found.toFixed(4).replace("-", "−") : String(found);
 }
