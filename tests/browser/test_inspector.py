@@ -165,7 +165,6 @@ def test_work_shows_at_once_and_the_explanation_does_not_wait_for_the_map(inspec
     page.locator("#file").set_input_files(tmp_path / "queries.smi")
     expect(page.locator("#progress")).to_be_visible(timeout=300)
     expect(page.locator("#progress")).to_contain_text("Reading queries.smi")
-    page.unroute("**/v1/read*")
     held[0].continue_()
     expect(page.locator("#rows tr")).to_have_count(5)
     expect(page.locator("#progress")).to_be_hidden()
@@ -199,7 +198,7 @@ def test_threshold_filter_and_export(inspector, visit):
     _rank(page, QUERIES + "CCO =HYPERLINK(0)\n")
 
     def flagged():
-        return sum(text == "flagged" for text in _column(page, "flagged"))
+        return sum(text.startswith("flagged") for text in _column(page, "flagged"))
 
     some = flagged()
     assert 0 < some < 6

@@ -166,7 +166,7 @@ class _Measured:
 
 def _measured(service: Service, sets: Sequence[GraphSet]) -> dict[int, _Measured]:
     """What is measured of every graph, by the place it has as id."""
-    found = {}
+    found: dict[int, _Measured] = {}
     for table in service.score_sets(sets) if sets else ():
         p_values = [None] * len(table) if table.p_values is None else table.p_values.tolist()
         columns = (table.reference, table.known, table.graphs.sizes, table.graphs.edge_counts)

@@ -123,7 +123,7 @@ class StreamScorer:
                     errors[place] = str(error)
         sets, rejected = read_items(items, DEFAULT_LIMITS, self.service.accept)
         errors |= {places[item]: reason for item, reason in rejected.items()}
-        found = {}
+        found: dict[int, tuple[GraphSet, float, float | None]] = {}
         for table in self.service.score_sets(sets) if sets else ():
             p_values = [None] * len(table) if table.p_values is None else table.p_values.tolist()
             for i, (score, p_value) in enumerate(zip(table.scores.tolist(), p_values, strict=True)):
