@@ -39,7 +39,7 @@ class ScoreRequest(Graphs):
 
 class ExplainRequest(Graphs):
     neighbours: int = Field(default=3, ge=0, le=10)
-    nodes: bool = Field(default=True, description="Attribute the score to nodes, at the cost of one scoring per node.")
+    nodes: bool = Field(default=True, description="Draw what each node and edge adds to the score.")
 
 
 class DriftRequest(_Strict):
