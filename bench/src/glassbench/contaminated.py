@@ -19,7 +19,7 @@ from glassbench.metrics import evaluate
 from glassbench.protocols import blind
 from glassbench.records import Cell, Results
 from glassbench.suite import DIRECTIONS, class_split, task_classes
-from glassbench.table_entries import grouped, make_table, means_note
+from glassbench.table_entries import dataset_order, grouped, make_table, means_note
 from glassbench.table_model import Entry, Row, Table
 
 SHARES = (0, 2, 5, 10, 20)  # percent of the references
@@ -100,4 +100,6 @@ def contaminated_tables(results: Results, metric: str = "auroc") -> list[Table]:
     sides = [f"{group}, class {direction}" for group in GROUPS for direction in DIRECTIONS]
     head = ("anomalies among the references", *sides, "normals at p ≤ 0.05 (%)", "anomalies at p ≤ 0.05 (%)")
     note = "Averaged within a dataset first; the last two columns are means over all datasets and both directions."
-    return [make_table(results, metric, head, rows, [means_note(results, deviations=False), note])]
+    measured = dataset_order(str(record["cell"]["dataset"]) for record in results.records())
+    notes = [means_note(results, deviations=False), note, f"Datasets measured: {', '.join(measured)}."]
+    return [make_table(results, metric, head, rows, notes)]
