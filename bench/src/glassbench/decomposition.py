@@ -52,8 +52,8 @@ def decomposition_table(authors: Sequence[Record], graphglass: Sequence[Record])
     rows.append(_mean_row("mean of all twelve", rows[: len(TWELVE)]))
     note = (
         f"The authors' protocol with MiniLM, seeds per dataset: {seeds_of(authors)} (of 42 to 46); GraphGlass under "
-        "`minority` with seeds 0 to 4. The columns *best test epoch* use test labels and are no result of a "
-        "method. *Domain shares* is on the evidence the printed rule, *reliability* the one that the paper's text names."
+        "`minority` with seeds 0 to 4. The columns *best test epoch* use test labels and are no result of a method. "
+        "*Domain shares* is on the evidence the printed rule, *reliability* the one that the paper's text names."
     )
     missing = ",".join(name for name in TWELVE if name not in by_name)
     notes = [note, f"Not run yet: `{COMMAND} --datasets {missing}`."] if missing else [note]
