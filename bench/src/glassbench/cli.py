@@ -1,6 +1,7 @@
 """The `glassbench` command: run the benchmark, render its tables and figures."""
 
 # Annotations are evaluated here: the fields of Run become options of every command that runs cells.
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -240,6 +241,30 @@ def transfer(
     from glassbench.transfer import POOLS, transfer_jobs
 
     run.cells("transfer", transfer_jobs, in_memory=12, sources=_pools(sources, POOLS), **_trained(methods, cache))
+
+
+@app.command()
+def localise(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the records; finished domains are kept.")],
+    data_root: Annotated[
+        Path | None, typer.Option("--data-root", help="Folder of the datasets; default: GRAPHGLASS_DATA.")
+    ] = None,
+) -> None:
+    """Plant causes in normal graphs and measure whether explanations point at them; print the table."""
+    import json
+
+    from glassbench.localise import DOMAINS, localise_table
+    from glassbench.localise import localise as planted
+
+    output.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for domain in DOMAINS:
+        path = output / f"{domain}.jsonl"
+        if not path.exists():
+            found = planted(domain, data_root or Path(os.environ.get("GRAPHGLASS_DATA", "data")))
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in found))
+        rows += [json.loads(line) for line in path.read_text().splitlines()]
+    typer.echo(localise_table(rows), nl=False)
 
 
 @app.command("few-shot")

@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from glassbench.datasets import Datasets
 from graphglass import GraphGlass, read_graphs
+from graphglass.channels.patterns.wl import neighbourhood_keys
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.subgraphs import without_nodes
 
 LEAST_RISE = 0.5  # deviations of the references' scores
 REFERENCES = 600
-CASES = 12
+CASES = 8
 TRIES = 6  # bases tried per case that counts
 
 Random = np.random.Generator
@@ -173,11 +176,13 @@ def _foreign_label(random: Random, record: Record) -> tuple[Record, list[int]]:
 
 
 def _swapped_labels(random: Random, record: Record) -> tuple[Record, list[int]]:
-    """Two nodes exchange their labels."""
-    degrees = _degrees(record)
-    one = int(degrees.argmax())
-    others = [i for i, node in enumerate(record["nodes"]) if node["label"] != record["nodes"][one]["label"]]
-    two = int(random.choice(others))
+    """Two nodes exchange their labels; not the hub, which would change every node around it."""
+    hub = int(_degrees(record).argmax())
+    one = int(random.choice([i for i in range(len(record["nodes"])) if i != hub]))
+    taken = {hub, *(i for i, node in enumerate(record["nodes"]) if node["label"] == record["nodes"][one]["label"])}
+    if len(taken) == len(record["nodes"]):
+        raise LookupError
+    two = int(random.choice([i for i in range(len(record["nodes"])) if i not in taken]))
     labels = [record["nodes"][node]["label"] for node in (one, two)]
     record["nodes"][one]["label"], record["nodes"][two]["label"] = labels[1], labels[0]
     return record, [one, two]
@@ -230,7 +235,7 @@ def _deposits(random: Random, record: Record) -> tuple[Record, list[int]]:
     payers = [_new_node(record, "person") for _ in range(8)]
     for payer in payers:
         record["edges"].append({"source": payer, "target": account, "attributes": {"amount": 950.0}})
-    return record, payers
+    return record, [account, *payers]
 
 
 PEOPLE = {
@@ -278,13 +283,13 @@ def _lattice(random: Random, name: str) -> Record:
     return {"id": name, "nodes": [{"id": str(i)} for i in range(len(kept))], "edges": edges}
 
 
-def _molecules(data: Datasets) -> list[Record]:
+def _molecules(folder: Path) -> list[Record]:
     import csv
 
     from rdkit import Chem, rdBase
 
     quiet = rdBase.BlockLogs()
-    with (_suite_file(data, "BBBP.csv")).open(newline="") as file:
+    with (_suite_file(folder, "BBBP.csv")).open(newline="") as file:
         smiles = [row["smiles"] for row in csv.DictReader(file)]
     found = [(text, Chem.MolFromSmiles(text)) for text in smiles]
     del quiet
@@ -295,18 +300,15 @@ def _molecules(data: Datasets) -> list[Record]:
     ]
 
 
-def _suite_file(data: Datasets, name: str) -> Path:
-    import os
-
-    root = Path(os.environ["GRAPHGLASS_DATA"])
-    return root / "suite" / name
+def _suite_file(folder: Path, name: str) -> Path:
+    return folder / "suite" / name
 
 
-def _sessions(data: Datasets) -> list[Record]:
+def _sessions(folder: Path) -> list[Record]:
     import gzip
 
     records = []
-    with gzip.open(_suite_file(data, "HDFS_100k.jsonl.gz"), "rt") as file:
+    with gzip.open(_suite_file(folder, "HDFS_100k.jsonl.gz"), "rt") as file:
         for line in file:
             record = json.loads(line)
             if record["label"] == 0 and len(record["nodes"]) >= 4:
@@ -318,11 +320,11 @@ def _sessions(data: Datasets) -> list[Record]:
     return records
 
 
-def _made(make: Callable[[Random, str], Record], seed: int) -> Callable[[Datasets], list[Record]]:
-    return lambda data: [make(np.random.default_rng((seed, i)), f"graph-{i}") for i in range(800)]
+def _made(make: Callable[[Random, str], Record], seed: int) -> Callable[[Path], list[Record]]:
+    return lambda folder: [make(np.random.default_rng((seed, i)), f"graph-{i}") for i in range(800)]
 
 
-DOMAINS: Mapping[str, tuple[Callable[[Datasets], list[Record]], Mapping[str, Plant]]] = {
+DOMAINS: Mapping[str, tuple[Callable[[Path], list[Record]], Mapping[str, Plant]]] = {
     "molecules": (_molecules, {name: _with_group(smiles) for name, smiles in GROUPS.items()}),
     "payments": (
         _made(_customer, 1),
@@ -366,57 +368,107 @@ def _by_id(record: Record) -> Record:
     return record | {"edges": edges}
 
 
-@dataclass(frozen=True)
-class Case:
-    """One planted graph that counts: AUC over its nodes and whether its top node is planted, for every method."""
-
-    domain: str
-    plant: str
-    seed: int
-    rise: float
-    nodes: int
-    planted: int
-    auc: Mapping[str, float]
-    top: Mapping[str, float]
+# What gives nodes a number, next to the explanation
 
 
-def localise(
-    domain: str,
-    methods: Mapping[str, Attribution],
-    data: Datasets,
-    *,
-    cases: int = CASES,
-    plants: Mapping[str, Plant] | None = None,
-) -> Iterator[Case]:
-    """All cases of one domain that count."""
-    load, own = DOMAINS[domain]
-    records = load(data)
+def explained(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
+    """The parts of the nodes in the score."""
+    return detector.explain(graph, neighbours=1).node_attribution
+
+
+def deleted(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
+    """How much the score falls when a node is deleted."""
+    copies = without_nodes(graph, [np.array([node]) for node in range(graph.node_count)])
+    return np.asarray(detector.decision_function(graph)[0] - detector.decision_function(copies))
+
+
+def occluded(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
+    """How much the score falls when a node gets the references' most frequent label; 0 without labels."""
+    if graph.node_labels is None or detector.references_.graphs.node_labels is None:
+        return np.zeros(graph.node_count)
+    codes, counts = np.unique(detector.references_.graphs.node_labels, return_counts=True)
+    copies = []
+    for node in range(graph.node_count):
+        labels = graph.node_labels.copy()
+        labels[node] = codes[counts.argmax()]
+        copies.append(replace(graph, node_labels=labels, ids=(f"{node}",)))
+    return np.asarray(detector.decision_function(graph)[0] - detector.decision_function(concatenate(copies)))
+
+
+def rare(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
+    """-log of the share of reference nodes with the same neighbours."""
+    keys = [
+        neighbourhood_keys(part, np.diff(part.neighbour_offsets) if part.node_labels is None else part.node_labels,
+                           part.edge_labels, 2)[1]
+        for part in (graph, detector.references_.graphs)
+    ]  # fmt: skip
+    known, counts = np.unique(keys[1], return_counts=True)
+    place = np.searchsorted(known, keys[0]).clip(max=len(known) - 1)
+    return -np.log((1 + np.where(known[place] == keys[0], counts[place], 0)) / (1 + len(keys[1])))
+
+
+def drawn(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
+    """Random numbers."""
+    return np.random.default_rng(graph.node_count).random(graph.node_count)
+
+
+METHODS: Mapping[str, Attribution] = {
+    "explain": explained, "deletion": deleted, "occlusion": occluded, "rarity": rare, "random": drawn,
+}  # fmt: skip
+
+
+def localise(domain: str, folder: Path, *, cases: int = CASES) -> list[dict[str, Any]]:
+    """All cases of one domain that count, a record each: AUC over the nodes and whether the top node is planted."""
+    load, plants = DOMAINS[domain]
+    records = load(folder)
     order = np.random.default_rng(0).permutation(len(records))
     kept = min(REFERENCES, 3 * len(records) // 4)
-    references = [records[place] for place in order[:kept]]
     bases = [records[place] for place in order[kept:]]
-    detector = GraphGlass().fit(graphs_of(references))
-    least = LEAST_RISE * float(detector.decision_scores_.std())
-    for name, plant in (plants or own).items():
+    detector = GraphGlass().fit(graphs_of([records[place] for place in order[:kept]]))
+    least, rows = LEAST_RISE * float(detector.decision_scores_.std()), []
+    for name, plant in plants.items():
         found = 0
         for seed, base in enumerate(bases[: cases * TRIES]):
             random = np.random.default_rng((zlib.crc32(f"{domain} {name}".encode()), seed))
             try:
                 record, planted = plant(random, deepcopy(base))
                 graph = graphs_of([record])
-            except (LookupError, ValueError):
+            except (LookupError, ValueError):  # no place to plant, or no molecule that can be
                 continue
             truth = np.zeros(graph.node_count, bool)
             truth[planted] = True
-            rise = float(detector.decision_function(graph)[0] - detector.decision_function(graphs_of([base]))[0])
-            if rise < least or truth.all():
+            before, after = (float(detector.decision_function(part)[0]) for part in (graphs_of([base]), graph))
+            if after - before < least or truth.all():
                 continue
-            values = {method: attribute(detector, graph) for method, attribute in methods.items()}
-            yield Case(
-                domain, name, seed, rise, graph.node_count, int(truth.sum()),
-                {method: float(roc_auc_score(truth, value)) for method, value in values.items()},
-                {method: float(truth[value == value.max()].mean()) for method, value in values.items()},
-            )  # fmt: skip
+            values = {method: attribute(detector, graph) for method, attribute in METHODS.items()}
+            rows.append({
+                "domain": domain, "plant": name, "seed": seed, "rise": after - before,
+                "auc": {method: float(roc_auc_score(truth, value)) for method, value in values.items()},
+                "top": {method: float(truth[value == value.max()].mean()) for method, value in values.items()},
+            })  # fmt: skip
             found += 1
             if found == cases:
                 break
+    return rows
+
+
+def localise_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A Markdown table of the records: AUC of every method, and how often the hottest node is planted."""
+    kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault((row["domain"], row["plant"]), []).append(row)
+    lines = [
+        f"| graphs | plant | cases | {' | '.join(METHODS)} | top node planted |",
+        f"|{'---|' * (len(METHODS) + 4)}",
+    ]
+    means = []
+    for (domain, plant), cases in kinds.items():
+        own = [*(mean(case["auc"][method] for case in cases) for method in METHODS)]
+        means.append([*own, 100 * mean(case["top"]["explain"] for case in cases)])
+        figures = " | ".join(f"{value:.2f}" for value in own)
+        lines.append(f"| {domain} | {plant} | {len(cases)} | {figures} | {means[-1][-1]:.0f}% |")
+    average = [mean(column) for column in zip(*means, strict=True)]
+    figures = " | ".join(f"**{value:.3f}**" for value in average[:-1])
+    return "\n".join(
+        [*lines, f"| **mean** | {len(kinds)} kinds | {len(rows)} | {figures} | **{average[-1]:.0f}%** |", ""]
+    )

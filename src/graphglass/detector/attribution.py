@@ -98,22 +98,19 @@ def attribute(
     return Attribution(nodes, edges, whole, parts, rest, levels)
 
 
-def lacking(
-    query: ProfiledGraphs,
-    reference: ProfiledGraphs,
-    channels: Sequence[CountChannel],
-    contributions: Mapping[str, float],
-) -> Parts:
-    """How much of the patterns at every node of a reference one graph lacks, from 0 to 1; 0 everywhere for a twin."""
+def lacking(query: ProfiledGraphs, reference: ProfiledGraphs, channels: Sequence[CountChannel]) -> Parts:
+    """How much of every node of a reference, by itself and with its neighbours, one graph lacks: from 0 to 1.
+
+    The first channel that counts patterns says so, by labels where there are some; none without such a channel.
+    """
     total = np.zeros(reference.graphs.node_count)
-    for channel in channels:
-        pairs = zip(channel.occurrences(reference), channel.occurrences(query), strict=True)
-        missing = np.zeros_like(total)
-        for (owner, keys, _), (_, others, _) in pairs:
-            kinds, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-            ordered = np.sort(others)
-            own = np.searchsorted(ordered, kinds, "right") - np.searchsorted(ordered, kinds)
-            missing += np.bincount(owner, (np.maximum(counts - own, 0) / counts)[inverse], len(total))
-        total += max(contributions[channel.name], 0.0) * missing
-    largest = total.max(initial=0.0)
-    return total / largest if largest > 0 else total
+    for channel in channels[:1]:
+        for (owner, keys, level), (_, others, _) in zip(
+            channel.occurrences(reference), channel.occurrences(query), strict=True
+        ):
+            if level < 2:  # farther out, nearly everything differs
+                kinds, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+                ordered = np.sort(others)
+                own = np.searchsorted(ordered, kinds, "right") - np.searchsorted(ordered, kinds)
+                total += np.bincount(owner, (np.maximum(counts - own, 0) / counts)[inverse], len(total)) / 2
+    return total

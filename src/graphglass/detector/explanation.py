@@ -213,7 +213,7 @@ def explain_one(query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: i
         node_names=tuple(map(str, range(query.graphs.node_count) if names is None else names)),
         graph=query.graphs,
         nearest=normal.graphs[:1],
-        lacking=lacking(query, normal[:1], counting, contributions),
+        lacking=lacking(query, normal[:1], counting),
         labels=evidence.facts.frequent_labels,
         foreign=evidence.facts.foreign_labels(query.graphs),
     )

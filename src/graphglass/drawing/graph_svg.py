@@ -26,7 +26,7 @@ from graphglass.graphs.subgraphs import without_nodes
 MOST_NODES = 150
 COLOURS = 9  # label colours of drawing.css; labels past them share one grey
 _WARM = 0.08  # of the hottest part: cooler nodes and edges have no halo
-_LACKED = 0.6
+_LACKED = 0.5
 _LETTERS, _LONGEST = 8.0, 14  # size of names and amounts, characters of the longest
 _WIDTH, _MARGIN, _ROW = 300.0, 24.0, 15.0  # the margin has room for a halo, and for the text of an atom
 
