@@ -347,7 +347,8 @@ async function openFile(file) {
 
 at("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  guarded(() => rank(at("text").value, at("format").value, at("format").value ? "" : at("text").value), at("ranking"));
+  const format = at("format").value;
+  guarded(() => rank(at("text").value, format && `pasted${format}`, format ? "" : at("text").value), at("ranking"));
 });
 at("file").addEventListener("change", (event) => {
   const [file] = event.target.files;
