@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -186,3 +187,10 @@ def test_one_record_moves_one_row_of_a_model(queries, normals, tmp_path):
     for odd in (*ODD_LINES[:6], ODD_LINES[7], b"no JSON"):
         (tmp_path / "odd.jsonl").write_bytes(b"\n".join([lines[0], odd, *lines[2:]]))
         assert length(exact_sum(rows_of, read_records(tmp_path / "odd.jsonl")) - rest) <= UNIT**2
+
+
+def test_no_attribute_is_left_out_for_its_values():
+    graph = networkx.path_graph(40)
+    networkx.set_node_attributes(graph, {node: 1.7e9 + 60 * node for node in graph}, "seen")
+    (group,) = read_records([graph, graph]).groups
+    assert group.attribute_names == ("seen",)
