@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphglass.kernel import Floats, kernel
+from graphglass.structure.kernels.dense_eigenvalues import sort_values
 
 AGGREGATE_NAMES = (
     "nodes", "edges", "density", "components",
@@ -28,11 +29,15 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     * motif_density: triangles plus 4-cycles per node
     """
     n = len(descriptors)
-    degree, clustering = np.sort(descriptors[:, 0]), np.sort(descriptors[:, 5])
-    ends, squares, share = degree.sum(), (degree * degree).sum(), clustering.sum()
-    deviations = clustering - share / n
+    degree, clustering = _sorted(descriptors[:, 0]), _sorted(descriptors[:, 5])
+    ends, share = _sum(degree), _sum(clustering)
+    squares, deviations, core = 0.0, 0.0, 0.0
+    for v in range(n):
+        squares += degree[v] * degree[v]
+        deviations += (clustering[v] - share / n) * (clustering[v] - share / n)
+        core = max(core, descriptors[v, 6])
     wedges = (squares - ends) / 2
-    triangles, cycles = np.sort(descriptors[:, 7]).sum() / 3, np.sort(descriptors[:, 8]).sum() / 4
+    triangles, cycles = _sum(_sorted(descriptors[:, 7])) / 3, _sum(_sorted(descriptors[:, 8])) / 4
     out[0] = n
     out[1] = ends / 2
     out[2] = ends / (n * (n - 1.0)) if n > 1 else 0.0
@@ -42,12 +47,29 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     out[6] = entropy(degree)
     out[7], out[8], out[9] = quantile(degree, 0.25), quantile(degree, 0.5), quantile(degree, 0.75)
     out[10] = share / n
-    out[11] = np.sqrt((deviations * deviations).sum() / n)
+    out[11] = np.sqrt(deviations / n)
     out[12] = 3 * triangles / wedges if wedges > 0 else 0.0
     out[13] = triangles
     out[14] = cycles
     out[15] = (triangles + cycles) / n
-    out[16] = descriptors[:, 6].max()
+    out[16] = core
+
+
+@kernel
+def _sorted(values: Floats) -> Floats:
+    out = np.empty(len(values))
+    for i in range(len(values)):
+        out[i] = values[i]
+    sort_values(out)
+    return out
+
+
+@kernel
+def _sum(values: Floats) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
 
 
 @kernel

@@ -102,7 +102,8 @@ def _layer_summaries(
         current, following = np.empty((size, WIDTH)), np.empty((size, WIDTH))
         for layer in range(LAYERS):
             for node in range(size):
-                row[:] = bias[layer]
+                for unit in range(WIDTH):  # a slice of an array would compile its error messages, for seconds
+                    row[unit] = bias[layer, unit]
                 if layer == 0:
                     for column in range(numbers.shape[1]):
                         for unit in range(WIDTH):

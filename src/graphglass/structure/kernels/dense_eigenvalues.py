@@ -15,8 +15,24 @@ def symmetric_eigenvalues(matrix: Floats) -> Floats:
     """
     diagonal, off = tridiagonalise(matrix)
     tridiagonal_eigenvalues(diagonal, off)
-    diagonal.sort()
+    sort_values(diagonal)
     return diagonal
+
+
+@kernel
+def sort_values(x: Floats) -> None:
+    """Sort in place by falling gaps (Shell); NumPy's sort takes five times as long to compile."""
+    gap = 1
+    while gap < len(x) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, len(x)):
+            value, j = x[i], i
+            while j >= gap and x[j - gap] > value:
+                x[j] = x[j - gap]
+                j -= gap
+            x[j] = value
+        gap //= 3
 
 
 @kernel

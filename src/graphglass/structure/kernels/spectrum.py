@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.kernel import Counts, Ends, Floats, kernel
-from graphglass.structure.kernels.dense_eigenvalues import symmetric_eigenvalues
+from graphglass.structure.kernels.dense_eigenvalues import sort_values, symmetric_eigenvalues
 from graphglass.structure.kernels.hashing import mix, structural_keys
 from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, laplacian_traces, moment_quantiles
 from graphglass.structure.kernels.sparse_eigenvalues import (
@@ -67,8 +67,11 @@ def sketch_graphs(
                 if n <= DRAWN_NODES:
                     drawn_quantiles(spectrum, squares, sums, sketch[g, SMALL - 1 :])
                 else:
-                    squares_of = spectrum * spectrum
-                    first, second, third = spectrum.sum(), squares_of.sum(), (squares_of * spectrum).sum()
+                    first, second, third = 0.0, 0.0, 0.0
+                    for value in spectrum:
+                        first += value
+                        second += value * value
+                        third += value * value * value
                     moment_quantiles(n, first, second, third, sketch[g, SMALL - 1 :])
                 solved = True
             else:
@@ -98,7 +101,7 @@ def whole_spectrum(
         for _ in range(counts[k]):
             spectrum[at] = values[k]
             at += 1
-    spectrum.sort()
+    sort_values(spectrum)
     spectrum[:zeros] = 0.0  # known exactly; the solver leaves them at rounding level
     return spectrum
 
