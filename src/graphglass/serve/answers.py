@@ -78,7 +78,7 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
             drawing=_drawing(service, graphs),
         )
     explanation = detector.explain(scored, neighbours=request.neighbours)
-    own = explanation.draw() if request.nodes else draw_graph(graphs, coloured=service.coloured_labels or None)
+    own = replace(explanation, graph=graphs).draw() if request.nodes else draw_graph(graphs, coloured=service.coloured_labels or None)
     return schemas.ExplainAnswer(
         **explanation.to_json()
         | {
