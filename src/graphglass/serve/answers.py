@@ -78,7 +78,8 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
             drawing=_drawing(service, graphs),
         )
     explanation = detector.explain(scored, neighbours=request.neighbours)
-    own = replace(explanation, graph=graphs).draw() if request.nodes else draw_graph(graphs, coloured=service.coloured_labels or None)
+    plain = draw_graph(graphs, coloured=service.coloured_labels or None)
+    own = replace(explanation, graph=graphs).draw() if request.nodes else plain
     return schemas.ExplainAnswer(
         **explanation.to_json()
         | {
