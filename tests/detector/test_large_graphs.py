@@ -10,6 +10,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "bench" / "scripts" / "large_graphs.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["star", "path"])
 def test_a_million_edges_take_bounded_time_and_memory(shape):
     """Documented: 5 s and 1.5 GB. The bound on time is loose, for busy machines."""
