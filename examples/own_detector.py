@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from glassbench.baselines import SizeKNN
 from glassbench.protocols import split
-from graphglass import GLASS, load_dataset, profile
+from graphglass import GraphGlass, load_dataset, profile
 
 
 class StructureForest:
@@ -24,7 +24,7 @@ class StructureForest:
 
 
 molecules = load_dataset("MUTAG")
-methods = {"GLASS": GLASS, "size k-NN": SizeKNN, "my detector": StructureForest}
+methods = {"GraphGlass": GraphGlass, "size k-NN": SizeKNN, "my detector": StructureForest}
 areas = {name: [] for name in methods}
 for seed in range(5):
     parts = split(molecules.labels, protocol="minority", seed=seed)

@@ -144,5 +144,5 @@ def test_scoring_variants(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     (job,) = scoring_jobs(Plan(data, ["MUTAG"], ["glass"], **ONE))
     (outcome,) = job.run(job.cells)
-    assert set(outcome.variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "glass", "glass raw"}
+    assert set(outcome.variants) == {"graph", "text", "fusion", "vmf", "sms", "fixed", "domain", "glass", "glass raw"}
     assert outcome.metrics == outcome.variants["glass raw"]

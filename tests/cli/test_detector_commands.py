@@ -181,7 +181,7 @@ def test_names_are_printed_as_they_are(place, normals, queries, tmp_path):
     assert told.output.startswith("[/y]: score")
     assert all(f" normal {name} " in told.output for name in odd)
     every = [glass("explain", model, tmp_path / "queries.jsonl", "--id", name).output for name in odd]
-    assert any("[N" in output.partition("lowers the score most:")[2] for output in every)
+    assert any("[N" in output.partition("largest parts of the score:")[2] for output in every)
 
 
 def test_references_list_add_remove_replace(place, queries, tmp_path):
@@ -318,7 +318,7 @@ def test_bad_input_says_what_to_do(place, tmp_path):
         fails(f"{tmp_path / 'nothing'} is not a model: it does not exist", command, tmp_path / "nothing")
     fails(f"{tmp_path} is not a model: it has no manifest.json", "info", tmp_path)
     fails("must end in", "score", place / "model", place / "queries.jsonl", "-o", tmp_path / "scores.xls")
-    fails("No graph in", "explain", place / "model", place / "queries.jsonl", "--id", "nobody")
+    fails("There is no graph 'nobody'", "explain", place / "model", place / "queries.jsonl", "--id", "nobody")
     fails("is not a model", "fit", place / "normals.jsonl", "-o", place)
     fails("does not exist", "fit", place / "normals.jsonl", "-o", tmp_path / "no" / "where")
     fails("does not exist", "score", place / "model", tmp_path / "absent.jsonl")

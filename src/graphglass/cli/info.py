@@ -17,6 +17,7 @@ app = typer.Typer()
 MEANINGS = {
     "method": "GraphGlass compares through channels; GLASS is the method of the paper",
     "channels": "the ways in which graphs are compared; those without data are skipped",
+    "channels not built": "what would repeat another channel, and why",
     "references": "normal graphs that scores are measured against",
     "known anomalies": "graphs near one of them score higher",
     "candidates": "with very many references, an index selects those that a query is compared with, in every channel",
