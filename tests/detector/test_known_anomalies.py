@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from graphglass import GLASS, GraphGlass, ReferenceDetector
-from graphglass.detector.known_anomalies import RIDGE, _kernel, _teach
+from graphglass.detector.known_anomalies import RIDGE, _fit_classifier, _kernel
 from graphglass.errors import GraphError, InputError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -84,7 +84,7 @@ def test_left_out_values_equal_refitting_without_each_reference(detector):
     scorer = detector.scorer_
     channels, fusion, known = scorer.channels, scorer.fusion, scorer.known
     count, more = len(detector.references_), len(known)
-    widths, _, found = _teach(scorer, known.rows, np.arange(count))
+    widths, _, found = _fit_classifier(scorer, known.rows, np.arange(count))
     gram = np.ones((count + more, count + more))
     for channel in channels:
         kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]

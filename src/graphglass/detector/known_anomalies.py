@@ -7,7 +7,7 @@ With m known anomalies and n references, for a graph x and every channel c:
 - a channel weighs more the farther the known anomalies lie from the normals in it: w'_c ~ w_c exp(mean a_c(known)).
 
 F(x) fuses a_c - b_c / 2 with the weights w'. C(x) is a class-balanced kernel ridge classifier of references against
-known anomalies on the mean of the channels' kernels. The score leans on it as labels grow: (1 - g) F + g C with
+known anomalies on the mean of the channels' kernels. It counts more as labels grow: (1 - g) F + g C with
 g = m / (m + 20), both in units of the references. Every constant is fixed in advance.
 """
 
@@ -25,10 +25,10 @@ from graphglass.channels.fusion import ROUNDING, SHARPNESS, Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 
 NEARNESS = 0.5  # what nearness to a known anomaly counts beside distance from the normals
-APART = 2.0  # bound on how far apart known anomalies can count as
-LEAN = 20  # known anomalies at which the classifier counts half
+MAX_SEPARATION = 2.0  # bound on a channel's mean calibrated distance of known anomalies from the normals
+CLASSIFIER_HALF_WEIGHT = 20  # known anomalies at which the classifier counts half
 RIDGE = 1.0
-TAUGHT = 2_000  # references that teach the classifier; of larger sets a fixed sample
+MOST_TRAINING_ROWS = 2_000  # references that train the classifier; of larger sets a fixed sample
 NAME = "known anomalies"
 
 Distances = Mapping[str, NDArray[np.float64]]
@@ -73,9 +73,9 @@ class KnownAnomalies:
         w' above.
     widths : mapping channel -> float
         Of the channels' kernels.
-    taught : int64 (taught,)
-        Places of the references that teach the classifier.
-    coefficients : float64 (taught + known,)
+    training_rows : int64 (training rows,)
+        Places of the references that train the classifier.
+    coefficients : float64 (training rows + known,)
     units : float64 (4,)
         Mean and deviation of F and of C over the references.
     """
@@ -85,7 +85,7 @@ class KnownAnomalies:
     nearness: Fusion
     weights: Mapping[str, float]
     widths: Mapping[str, float]
-    taught: NDArray[np.int64]
+    training_rows: NDArray[np.int64]
     coefficients: NDArray[np.float64]
     units: NDArray[np.float64]
 
@@ -106,17 +106,19 @@ class KnownAnomalies:
             fusion.sharpness,
         )
         found = normals.search(known)
-        apart = {channel.name: normals.channel_distances(channel, rows[channel.name], found) for channel in channels}
+        separation = {
+            channel.name: normals.channel_distances(channel, rows[channel.name], found) for channel in channels
+        }
         weights = {
-            name: fusion.weights[name] * float(np.exp(np.clip(values.mean(), -APART, APART)))
-            for name, values in fusion.calibrated(apart).items()
+            name: fusion.weights[name] * float(np.exp(np.clip(values.mean(), -MAX_SEPARATION, MAX_SEPARATION)))
+            for name, values in fusion.calibrated(separation).items()
         }
         total = sum(weights.values())
         weights = {name: weight / total for name, weight in weights.items()}
         count = len(normals.references)
-        taught = np.unique(np.linspace(0, count - 1, min(count, TAUGHT)).astype(np.int64))
-        widths, coefficients, classified = _teach(normals, rows, taught)
-        side = cls(known, rows, nearness, weights, widths, taught, coefficients, np.zeros(4))
+        training_rows = np.unique(np.linspace(0, count - 1, min(count, MOST_TRAINING_ROWS)).astype(np.int64))
+        widths, coefficients, classified = _fit_classifier(normals, rows, training_rows)
+        side = cls(known, rows, nearness, weights, widths, training_rows, coefficients, np.zeros(4))
         distance = side._fused(fusion, {channel.name: channel.spacing for channel in channels}, near)
         units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
         side = replace(side, units=units)
@@ -124,9 +126,9 @@ class KnownAnomalies:
         return side, side._combined(side._fused(fusion, left_out, near), classified)
 
     @property
-    def lean(self) -> float:
+    def classifier_weight(self) -> float:
         """g: how much the classifier counts."""
-        return len(self) / (len(self) + LEAN)
+        return len(self) / (len(self) + CLASSIFIER_HALF_WEIGHT)
 
     def scores(self, normals: NormalSide, queries: ProfiledGraphs, found: Any) -> NDArray[np.float64]:
         """Scores against both sides."""
@@ -138,8 +140,8 @@ class KnownAnomalies:
         distances, near, classified = self._measure(normals, queries, found)
         parts = self._rule(normals.fusion).split(self._net(normals.fusion, distances, near))
         centre, scale, middle, unit = self.units
-        shared = {name: (1 - self.lean) * values for name, values in parts.items()}
-        return shared | {NAME: self.lean * (centre + scale * (classified - middle) / unit)}
+        shared = {name: (1 - self.classifier_weight) * values for name, values in parts.items()}
+        return shared | {NAME: self.classifier_weight * (centre + scale * (classified - middle) / unit)}
 
     def _measure(
         self, normals: NormalSide, queries: ProfiledGraphs, found: Any
@@ -147,10 +149,12 @@ class KnownAnomalies:
         """Distances to the normals and to the nearest known anomaly, and the classifier's value."""
         distances, near = {}, {}
         classified = np.full(len(queries), self.coefficients.sum())  # the constant kernel
-        normal, known = np.split(self.coefficients, [len(self.taught)])
+        normal, known = np.split(self.coefficients, [len(self.training_rows)])
         for channel in normals.channels:
             rows, kernel = channel.encode(queries), _kernel(channel, self.widths)
-            distances[channel.name], pull = normals.kernel_sums(channel, rows, found, kernel, self.taught, normal)
+            distances[channel.name], pull = normals.kernel_sums(
+                channel, rows, found, kernel, self.training_rows, normal
+            )
             to_known = channel.compare(rows, self.rows[channel.name])
             near[channel.name] = to_known.min(axis=1)
             classified += normals.fusion.weights[channel.name] * (pull + row_sums(kernel(to_known) * known))
@@ -168,7 +172,10 @@ class KnownAnomalies:
 
     def _combined(self, distance: NDArray[np.float64], classified: NDArray[np.float64]) -> NDArray[np.float64]:
         centre, scale, middle, unit = self.units
-        return np.asarray((1 - self.lean) * distance + self.lean * (centre + scale * (classified - middle) / unit))
+        return np.asarray(
+            (1 - self.classifier_weight) * distance
+            + self.classifier_weight * (centre + scale * (classified - middle) / unit)
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `fit` learned, as plain arrays."""
@@ -178,7 +185,7 @@ class KnownAnomalies:
         ]
         return {
             "table": np.array(table),
-            "taught": self.taught,
+            "taught": self.training_rows,
             "coefficients": self.coefficients,
             "units": self.units,
         }
@@ -205,32 +212,33 @@ def _kernel(channel: Channel, widths: Mapping[str, float]) -> Kernel:
     return lambda distances: np.exp(-((distances / width) ** 2))
 
 
-def _teach(
-    normals: NormalSide, rows: Mapping[str, Rows], taught: NDArray[np.int64]
+def _fit_classifier(
+    normals: NormalSide, rows: Mapping[str, Rows], training_rows: NDArray[np.int64]
 ) -> tuple[dict[str, float], NDArray[np.float64], NDArray[np.float64]]:
     """Kernel widths, coefficients, and the value of every reference with itself left out.
 
     Ridge regression to -1 for references and +1 for known anomalies, each side weighing half. The value of a left-out
-    reference follows from the inverse, without a fit each; references that do not teach are predicted as queries are.
+    reference follows from the inverse, without a fit each; references outside the training rows are predicted as
+    queries are.
     """
     channels, fusion = normals.channels, normals.fusion
-    count, known = len(taught), len(rows[channels[0].name])
+    count, known = len(training_rows), len(rows[channels[0].name])
     gram = np.ones((count + known, count + known))
     widths: dict[str, float] = {}
-    outside = np.setdiff1d(np.arange(len(channels[0].left_out)), taught)
+    outside = np.setdiff1d(np.arange(len(channels[0].left_out)), training_rows)
     beyond = np.ones((len(outside), count + known))
     for channel in channels:
-        to_taught = normals.distances_between(channel, taught)
-        among = to_taught[taught]
+        to_training = normals.distances_between(channel, training_rows)
+        among = to_training[training_rows]
         if not channel.bounded:
             middle = float(np.median(among[np.triu_indices(count, 1)])) if count > 1 else 1.0
             widths[channel.name] = middle if middle > ROUNDING else 1.0
         kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]
         to_known = channel.compare(normals.rows(channel), rows[channel.name])
         gram[:count, :count] += weight * kernel(among)
-        gram[:count, count:] += weight * kernel(to_known[taught])
+        gram[:count, count:] += weight * kernel(to_known[training_rows])
         gram[count:, count:] += weight * kernel(channel.compare(rows[channel.name], rows[channel.name]))
-        beyond[:, :count] += weight * kernel(to_taught[outside])
+        beyond[:, :count] += weight * kernel(to_training[outside])
         beyond[:, count:] += weight * kernel(to_known[outside])
     gram[count:, :count] = gram[:count, count:].T
     side = np.concatenate([-np.ones(count), np.ones(known)])
@@ -238,7 +246,7 @@ def _teach(
     inverse = np.linalg.inv(gram + RIDGE * np.diag(1 / balance))
     coefficients = inverse @ side
     values = np.empty(len(channels[0].left_out))
-    values[taught] = (side - coefficients / np.diag(inverse))[:count]
+    values[training_rows] = (side - coefficients / np.diag(inverse))[:count]
     values[outside] = beyond @ coefficients
     return widths, coefficients, values
 
