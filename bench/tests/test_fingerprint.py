@@ -20,7 +20,7 @@ from glassbench.single import built, dataset_cell
 from graphglass.glass.training.config import TrainingConfig
 from graphglass.graphs.tu_catalogue import data_root
 
-RESULTS = Path(__file__).parents[2] / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 TRAINED = [name for name in METHODS if name not in ("graphglass", *TRAINING_FREE, *KERNELS)]
 
 

@@ -28,7 +28,7 @@ LEAST_EXPLAINED, MOST_EXPLAINED = 5, 100  # unless the caller says how many
 _MOST_ROWS = 1000
 _THUMBNAILS = 100
 _NEIGHBOURS = 2
-_HEADS = (("rank", "rank"), ("picture", ""), ("id", "id"), ("score", "score"), ("p_value", "p-value"),
+_HEADS = (("rank", "rank"), ("picture", "drawing"), ("id", "id"), ("score", "score"), ("p_value", "p-value"),
           ("flagged", "verdict"), ("reason", "first reason"), ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
 _NODE_LEGEND = (
     '<p class="legend"><span><b class="hot">●</b> the warmer, the larger its part of the score</span> '
