@@ -37,9 +37,7 @@ def graph_set(graphs: GraphsLike, reading: ReadingOptions | None = None) -> Grap
 def refuse_too_few(normals: int) -> None:
     """Refuse to fit on fewer normal graphs than scores can be calibrated with."""
     if normals < LEAST_REFERENCES:
-        raise InputError(
-            f"GLASS.fit needs at least {LEAST_REFERENCES} normal graphs, found {normals}. Add normal graphs."
-        )
+        raise InputError(f"A fit needs at least {LEAST_REFERENCES} normal graphs, found {normals}. Add normal graphs.")
 
 
 def warn_of_other_types(queries: GraphSet, references: GraphSet) -> None:

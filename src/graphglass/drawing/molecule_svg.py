@@ -153,15 +153,6 @@ def sanitised_molecule(graph: GraphSet) -> Any:
         return None
 
 
-def molecule_smiles(graph: GraphSet) -> str | None:
-    """SMILES of the molecule that a graph was read from; None where it was not read from a molecule."""
-    molecule = sanitised_molecule(graph)
-    if molecule is None:
-        return None
-    with rdkit_chemistry() as chemistry:
-        return str(chemistry.MolToSmiles(molecule, canonical=False))
-
-
 def _molecule(chemistry: Any, graph: GraphSet, symbols: tuple[str, ...]) -> Any:
     """The graph as an RDKit molecule that is not sanitised."""
     molecule = chemistry.RWMol()
