@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from difflib import get_close_matches
 
 _COMMAND: ContextVar[bool] = ContextVar("command", default=False)  # whether a command speaks, or Python
 _OPTIONS = {"graph_column": "graph-id", "source_column": "source", "target_column": "target"}
@@ -40,6 +41,16 @@ def either(option: str, argument: str) -> str:
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """``1 graph``, ``2 graphs``; an irregular plural is named."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def no_such_id(kind: str, identifier: object, ids: Sequence[str]) -> str:
+    """That nothing has an id, with the nearest ids, or else the first."""
+    near = get_close_matches(str(identifier), ids, n=3)
+    if near:
+        hint = f"Did you mean {' or '.join(map(repr, near))}?"
+    else:
+        hint = f"The ids begin with {listing(ids, 3)}." if ids else "There are none."
+    return f"There is no {kind} {identifier!r:.60}. {hint}"
 
 
 def listing(names: Sequence[str], most: int = 12) -> str:

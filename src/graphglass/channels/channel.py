@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.nearest_references import (
     CandidateSearch,
+    R,
     left_out_means,
     local_scales,
     nearest_means,
@@ -21,12 +22,11 @@ from graphglass.channels.nearest_references import (
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest, Unmatched
 
-Rows = Any  # graphs as a channel reads them: has a length and can be sliced
 State = dict[str, NDArray[Any]]
 ROWS = 1024  # rows compared with their candidates at a time
 
 
-class Channel(ABC):
+class Channel(ABC, Generic[R]):
     """Encodes graphs to rows and compares rows; a graph's distance is the mean to its k nearest references.
 
     A subclass defines what it learns from the references (:meth:`learn`), how graphs become rows (:meth:`encode`) and
@@ -55,24 +55,24 @@ class Channel(ABC):
 
     def __init__(self, name: str, *, k_divisor: float, local_scaling: float) -> None:
         self.name, self.k_divisor, self.local_scaling = name, k_divisor, local_scaling
-        self.references: Rows = None
+        self.references = cast(R, None)
         self.spacing = self.left_out = np.zeros(0)
         self.reference_scales = np.ones(0)
 
     @abstractmethod
-    def learn(self, references: ProfiledGraphs) -> Rows | None:
+    def learn(self, references: ProfiledGraphs) -> R | None:
         """Learn what encoding depends on; the references' rows, None if they lack what the channel reads."""
 
     @abstractmethod
-    def encode(self, graphs: ProfiledGraphs) -> Rows:
+    def encode(self, graphs: ProfiledGraphs) -> R:
         """Rows of graphs that carry what the references carry."""
 
     @abstractmethod
-    def compare(self, rows: Rows, others: Rows) -> NDArray[np.float64]:
+    def compare(self, rows: R, others: R) -> NDArray[np.float64]:
         """Distances, (rows, others); they do not depend on which side a row is on."""
 
     @abstractmethod
-    def compare_each(self, rows: Rows, others: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def compare_each(self, rows: R, others: R, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distances of every row to the others at its own places, (rows, places per row)."""
 
     @abstractmethod
@@ -112,11 +112,12 @@ class Channel(ABC):
 
     def fit(self, references: ProfiledGraphs) -> None:
         """Remember the references and how far they lie from each other."""
-        self.references = self.learn(references)
+        rows = self.learn(references)
+        self.references = cast(R, rows)
         self.reference_scales = np.ones(len(references))
         self.spacing = np.zeros(len(references))
-        if self.references is not None:
-            found = left_out_means(self.compare, self.references, self.k, self.local_scaling)
+        if rows is not None:
+            found = left_out_means(self.compare, rows, self.k, self.local_scaling)
             self.spacing, self.reference_scales = found
         self.left_out = self.spacing
 
@@ -126,7 +127,8 @@ class Channel(ABC):
         All references give the rows and their local scales; those of a fixed sample get a leave-one-out
         distance.
         """
-        rows = self.references = self.learn(references)
+        rows = self.learn(references)
+        self.references = cast(R, rows)
         self.reference_scales = np.ones(len(references))
         self.left_out = self.spacing = np.zeros(len(search.calibrated))
         if rows is None:
@@ -142,7 +144,7 @@ class Channel(ABC):
         self.spacing = self.distances_among(self.encode(references[search.calibrated]), search.left_out)
         self.left_out = self.spacing
 
-    def distances_among(self, rows: Rows, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
+    def distances_among(self, rows: R, candidates: NDArray[np.int64]) -> NDArray[np.float64]:
         """As :meth:`distances`, with the nearest references taken from each row's candidates, (rows,)."""
         means = np.empty(len(rows))
         for first in range(0, len(rows), ROWS):
@@ -151,9 +153,7 @@ class Channel(ABC):
             means[first : first + ROWS] = smallest_mean(block / self.reference_scales[places], self.k)
         return means
 
-    def distances(
-        self, rows: Rows, also: Callable[[int, NDArray[np.float64]], None] | None = None
-    ) -> NDArray[np.float64]:
+    def distances(self, rows: R, also: Callable[[int, NDArray[np.float64]], None] | None = None) -> NDArray[np.float64]:
         """Mean distance of every row to its k nearest references, (rows,).
 
         ``also`` gets every block of plain distances and the number of its first row, so no pair is compared twice.
@@ -181,3 +181,6 @@ class Channel(ABC):
             self.left_out, self.reference_scales = saved["left_out"], saved["units"]
             self.restore(saved)
         self.spacing = saved.get("spacing", self.left_out)
+
+
+AnyChannel: TypeAlias = Channel[Any]  # one of a mixed collection, whose rows are its own

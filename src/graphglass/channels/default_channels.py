@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graphglass.channels.channel import Channel
+from graphglass.channels.channel import AnyChannel
 from graphglass.channels.patterns.count_channel import EnvironmentChannel
 from graphglass.channels.patterns.initial_labels import (
     ContrastStart,
@@ -23,6 +23,7 @@ from graphglass.channels.tables.feature_maps import DescriptorMap, SizeMap, Stru
 from graphglass.channels.tables.geometry import GeometryMap
 from graphglass.channels.tables.surroundings import RandomLayersMap
 from graphglass.channels.tables.table_channel import TableChannel
+from graphglass.graphs.graph_schema import GraphSchema
 
 # One weight per family, shared equally by its channels that have data.
 FAMILY_WEIGHTS: Mapping[str, float] = {
@@ -37,12 +38,21 @@ FAMILY_WEIGHTS: Mapping[str, float] = {
     "edges": 1.0,
 }
 
-COUNTS = "patterns:count"
+EDGE_VALUES = 3  # edge attributes that name edges; all of them enter the table
+COUNTS, LENGTHS, CONTRAST = "patterns:count", "patterns:lengths", "patterns:contrast"
+EDGE_VALUE = "patterns:edge_value_"
+# What one value among all references means: the channel would repeat another one.
+CONSTANT: Mapping[str, str] = {
+    COUNTS: "every edge counts once",
+    LENGTHS: "all edges have one length",
+    CONTRAST: "every node is as far from its neighbours",
+    **{f"{EDGE_VALUE}{place}": "the attribute has one value" for place in range(EDGE_VALUES)},
+}
 # What references lack where a channel or a family has no data.
 LACKED: Mapping[str, str] = {
     "patterns:direction": "edges have no direction",
-    "patterns:lengths": "no node attributes",
-    "patterns:contrast": "no node attributes",
+    LENGTHS: "no node attributes",
+    CONTRAST: "no node attributes",
     "patterns": "no such edge attribute",
     "chemistry": "not read as molecules",
     "geometry": "no node attributes",
@@ -50,10 +60,8 @@ LACKED: Mapping[str, str] = {
     "edges": "no direction and no edge attributes",
 }
 
-EDGE_VALUES = 3  # edge attributes that name edges; all of them enter the table
 
-
-def default_channels() -> list[Channel]:
+def default_channels() -> list[AnyChannel]:
     """Neighbourhood patterns under several names of nodes and edges, eight tables, and the chemistry of molecules.
 
     Channels of direction, edge attributes and chemistry have data only where the references carry them.
@@ -61,11 +69,11 @@ def default_channels() -> list[Channel]:
     return [
         PatternChannel("patterns:labels", LabelStart()),
         PatternChannel("patterns:shape", ShapeStart()),
-        PatternChannel("patterns:lengths", LengthStart(6)),
-        PatternChannel("patterns:contrast", ContrastStart(5)),
+        PatternChannel(LENGTHS, LengthStart(6)),
+        PatternChannel(CONTRAST, ContrastStart(5)),
         PatternChannel("patterns:direction", DirectionStart()),
-        PatternChannel("patterns:count", EdgeValueStart(4, None)),
-        *(PatternChannel(f"patterns:edge_value_{place}", EdgeValueStart(4, place)) for place in range(EDGE_VALUES)),
+        PatternChannel(COUNTS, EdgeValueStart(4, None)),
+        *(PatternChannel(f"{EDGE_VALUE}{place}", EdgeValueStart(4, place)) for place in range(EDGE_VALUES)),
         TableChannel("composition", CompositionMap(), standardised=True),
         TableChannel("size", SizeMap(), k_divisor=2.0, local_scaling=0.0),
         TableChannel("structure", StructureMap()),
@@ -80,32 +88,43 @@ def default_channels() -> list[Channel]:
     ]
 
 
-def default_weights(channels: Sequence[Channel]) -> dict[str, float]:
+def default_weights(channels: Sequence[AnyChannel], schema: GraphSchema) -> dict[str, float]:
     """The weight of every fitted channel that has data. They sum to 1.
 
     A channel that was not built because it repeats another one leaves its share to that one: scores stay the same.
     """
     names = [channel.name for channel in channels if channel.has_data]
-    copied = _repeated_by_counts(names)
-    families = [name.partition(":")[0] for name in (*names, *([COUNTS] if copied else []))]
+    copies = _copies(names, schema)
+    families = [name.partition(":")[0] for name in (*names, *copies)]
     total = sum(FAMILY_WEIGHTS[family] for family in set(families))
-    weights = {}
-    for name, family in zip(names, families, strict=False):
-        weights[name] = FAMILY_WEIGHTS[family] / families.count(family) / total * (2 if name == copied else 1)
-    return weights
+    shares = {name: 1 + list(copies.values()).count(name) for name in names}
+    return {
+        name: FAMILY_WEIGHTS[family] / families.count(family) / total * shares[name]
+        for name, family in zip(names, families, strict=False)
+    }
 
 
-def omitted_channels(channels: Sequence[Channel]) -> dict[str, str]:
+def omitted_channels(channels: Sequence[AnyChannel], schema: GraphSchema) -> dict[str, str]:
     """The default's channels that are not among some, and why each was not built."""
     names = [channel.name for channel in channels]
-    copied = _repeated_by_counts(names)
     reasons = {channel.name: LACKED.get(channel.name) or LACKED[channel.family] for channel in default_channels()
                if channel.name not in names}  # fmt: skip
-    return reasons | ({COUNTS: f"every edge counts once, as in {copied}"} if copied else {})
+    copies = {name: f"{CONSTANT[name]}, as in {twin}" for name, twin in _copies(names, schema).items()}
+    return reasons | copies
 
 
-def _repeated_by_counts(names: Sequence[str]) -> str | None:
-    """The channel that patterns with counts of edges would repeat, where every edge of the references counts once."""
-    if COUNTS in names or "edges:values" not in names:
-        return None
-    return "patterns:direction" if "patterns:direction" in names else "patterns:labels"
+def _copies(names: Sequence[str], schema: GraphSchema) -> dict[str, str]:
+    """Channels that were not built although the references carry what they read, and the one that each would repeat.
+
+    All references have one value there, which makes no difference to the patterns.
+    """
+    numbered = [name for name in CONSTANT if name.startswith(EDGE_VALUE)]
+    read = {COUNTS: bool(schema.edge_attributes)}
+    read |= {name: place < len(schema.edge_attributes) - 1 for place, name in enumerate(numbered)}
+    read |= {LENGTHS: bool(schema.attributes), CONTRAST: bool(schema.attributes and schema.node_labels)}
+    edges = "patterns:direction" if schema.directed else "patterns:labels"
+    return {
+        name: "patterns:labels" if name in (LENGTHS, CONTRAST) else edges
+        for name, there in read.items()
+        if there and name not in names
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,16 @@ TILE = 512  # references compared with each other at a time
 KEPT = 4096  # references whose distances to each other stay in memory for the second pass
 HALF_SCALING = 64  # references at which half of the local scaling asked for is used
 
+
+class Rows(Protocol):
+    """Graphs as a channel reads them; only the channel knows what else its rows are."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: slice, /) -> Self: ...
+
+
+R = TypeVar("R", bound=Rows)
+Candidates = NDArray[np.int64] | None  # (queries, candidates) places to compare with; None: all references
 Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..last to every reference
 
 
@@ -63,7 +73,7 @@ def nearest_means(metric: Metric, count: int, k: int, scales: NDArray[np.float64
 
 
 def left_out_means(
-    compare: Callable[[Any, Any], NDArray[np.float64]], rows: Any, k: int, local_scaling: float
+    compare: Callable[[R, R], NDArray[np.float64]], rows: R, k: int, local_scaling: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same mean for every reference against the others (eq:loo_score), and the local scales that divide them.
 

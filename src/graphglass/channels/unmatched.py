@@ -23,10 +23,16 @@ class Nearest:
         Among the references of the channels.
     graphs : ProfiledGraphs
         The same graphs.
+    weights : float64 (near,)
+        How much each counts: the nearer the more, a twin alone. They sum to 1.
     """
 
     places: NDArray[np.int64]
     graphs: ProfiledGraphs
+    weights: NDArray[np.float64]
+
+    def __getitem__(self, key: NDArray[np.int64]) -> Nearest:
+        return Nearest(self.places[key], self.graphs[key], self.weights[key])
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +46,11 @@ class Unmatched:
         In the order of :meth:`GraphSet.edge_list`.
     missing : float
         Weight of what all nearest references have and the query lacks, which no node of the query shows.
-    levels : int64 (nodes,) or None
-        Of patterns: the first level at which the references lack each node's, or the number of levels.
     """
 
     nodes: NDArray[np.float64]
     edges: NDArray[np.float64]
     missing: float = 0.0
-    levels: NDArray[np.int64] | None = None
 
     @classmethod
     def whole(cls, graph: GraphSet) -> Unmatched:
@@ -65,8 +68,13 @@ class Unmatched:
 def with_ends(
     nodes: NDArray[np.float64], listed: EdgeList, weights: NDArray[np.float64], missing: float = 0.0
 ) -> Unmatched:
-    """Node weights, and edge weights of which half stays at the edge and a quarter goes to each of its ends."""
-    ends = sum(np.bincount(side, weights / 4, len(nodes)) for side in (listed.sources, listed.targets))
+    """Node weights, and edge weights of which half stays at the edge; each end gets a quarter of its strangest edge.
+
+    Not of all its edges: the partner of many strange nodes would be stranger than they are.
+    """
+    ends = np.zeros(len(nodes))
+    for side in (listed.sources, listed.targets):
+        np.maximum.at(ends, side, weights / 4)
     return Unmatched(nodes + ends, weights / 2, missing)
 
 

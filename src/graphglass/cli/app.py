@@ -15,7 +15,8 @@ from typer.main import get_command
 from graphglass.errors import GlassError
 from graphglass.messages import command_line
 
-# One command, one module with a Typer object called `app`. The text is the line in `glass --help`.
+# The text is the line in `glass --help`. A command is a module of this package with a Typer object called `app`,
+# or one in the module `commands` of its room.
 COMMANDS = {
     "demo": "Fit on bundled molecules, rank held-out ones, write a report.",
     "fit": "Make a model from normal graphs.",
@@ -33,6 +34,7 @@ COMMANDS = {
     "encoders": "List text encoders.",
     "private": "Publish a noisy summary of reference graphs instead of the graphs.",
 }
+ROOMS = {"serve": "serve", "watch": "serve", "prompt": "glass", "encoders": "glass", "private": "privacy"}
 
 
 class LazyGroup(TyperGroup):
@@ -55,9 +57,10 @@ class LazyGroup(TyperGroup):
             return None
         if self.listing:
             return TyperCommand(name, short_help=COMMANDS[name])
-        module = import_module(f"graphglass.cli.{name.replace('-', '_')}")
+        module = import_module(f"graphglass.{ROOMS[name]}.commands" if name in ROOMS else f"graphglass.cli.{name}")
         module.app._add_completion = False  # its two options would be listed as the command's own
-        command = get_command(module.app)
+        command: Any = get_command(module.app)
+        command = getattr(command, "commands", {}).get(name, command)
         command.name, command.short_help = name, COMMANDS[name]
         return command
 

@@ -35,7 +35,7 @@ def demo(
     from graphglass.detector.graphglass import GraphGlass
     from graphglass.drawing.charts import rankings
     from graphglass.files.output_file import write_file
-    from graphglass.graphs.tu_catalogue import load_dataset
+    from graphglass.graphs.datasets import load_dataset
     from graphglass.report.page import write_report
 
     if output.exists() and not output.is_dir():

@@ -45,8 +45,7 @@ def _print(explanation: Explanation) -> None:
     from graphglass.cli.console import harmless, literal_console, print_table
 
     console = literal_console()
-    facts = f": score {explanation.score:.4f}, p-value {explanation.p_value:.4f}"
-    console.print(Text.assemble((harmless(explanation.id), "bold"), facts))
+    console.print(Text.assemble((harmless(explanation.id), "bold"), f": {explanation.headline}"))
     console.print("What raises the score:" if explanation.causes else "Nothing raises the score.")
     for cause in explanation.causes:
         console.print(f"  {cause.share:3.0f}%  {harmless(cause.words)}")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphglass.cli.clustering import CLUSTER, WORKERS
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous
-from graphglass.cli.option_groups import QUIET, only_file
+from graphglass.cli.option_groups import CLUSTER, QUIET, WORKERS, only_file
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
@@ -64,11 +63,11 @@ def fit(
     refuse_unless_savable(output)
     if (output / "manifest.json").exists() and not force:
         raise InputError(f"{output} already holds a model. Add --force to replace it, or name another directory.")
-    reading.refuse_nodes_beside("--anomalies", anomalies)
+    reading.refuse_nodes_with("--anomalies", anomalies)
     if cluster is None:
         path = only_file(normals)
     else:
-        reading.refuse_beside_cluster()
+        reading.refuse_with_cluster()
         if label_column or normal:
             raise InputError("--label-column and --normal do not work with --cluster. Split the file first.")
     checkpoint = output.with_name(output.name + ".checkpoint")

@@ -28,6 +28,10 @@ KEEP = Annotated[
     str | None, typer.Option("--keep", help="Columns of the input to carry along, such as name,smiles; or all.")
 ]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Report no progress.")]
+CLUSTER = Annotated[
+    str | None, typer.Option("--cluster", help="local, or a Dask scheduler (tcp://host:8786): one result per part.")
+]
+WORKERS = Annotated[int | None, typer.Option("--workers", min=1, help="Processes of a local cluster.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 ALPHA = Annotated[float, typer.Option(min=0, max=1, help="Flag graphs whose p-value is at most this.")]
 EXPLAIN = Annotated[

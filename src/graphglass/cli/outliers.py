@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -46,8 +45,7 @@ def outliers(
     read = reading.report(graphs, keep=keep)
     detector = GraphGlass(repeats=repeats, verbose=not quiet).fit(read.graphs.without_labels())
     # Graphs that count once still have a row each: all of them equal a reference, and have its leave-one-out score.
-    table = detector.score_table(read.graphs) if detector.scorer_.repeated else detector.score_table(alpha=alpha)
-    table = replace(table, alpha=alpha, rejected=read.rejects)
+    table = detector.score_table(read.graphs if detector.scorer_.repeated else None, alpha=alpha)
     show_ranking(table, output, top)
     if report is not None:
         from graphglass.report.page import write_report

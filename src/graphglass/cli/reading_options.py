@@ -69,7 +69,6 @@ class Reading:
         *,
         keep: str | None = None,
         label_column: str | None = None,
-        cache: bool = True,
         detector: "ReferenceDetector | None" = None,
     ) -> "ReadResult":
         """Read graphs and print to standard error what was skipped and what was repaired.
@@ -81,8 +80,6 @@ class Reading:
             Columns to carry along, separated by commas, or ``all``.
         label_column : str, optional
             The column with the class of a graph.
-        cache : bool
-            Keep the parsed graphs of a large dataset for the next run.
         detector : ReferenceDetector, optional
             The model that will score the graphs: they are read as its references were.
         """
@@ -93,7 +90,7 @@ class Reading:
         }
         settings["merge"] = dict(map(_merge_rule, self.merge or [])) or None
         settings["keep"] = [name.strip() for name in keep.split(",")] if keep and keep != "all" else keep
-        settings |= {"label_column": label_column, "cache": cache}
+        settings["label_column"] = label_column
         if detector is not None:
             settings["reading"] = detector.scorer_.reading
         result = read_report(path, **settings)
@@ -117,12 +114,12 @@ class Reading:
             typer.echo(f"{path}: {repairs}", err=True)
         return result
 
-    def refuse_beside_cluster(self) -> None:
+    def refuse_with_cluster(self) -> None:
         """Workers read parts by themselves and support only --strict."""
         if self != Reading(strict=self.strict):
             raise InputError("With --cluster, --strict is the only option for reading graphs. Leave the others out.")
 
-    def refuse_nodes_beside(self, option: str, second: Path | None) -> None:
+    def refuse_nodes_with(self, option: str, second: Path | None) -> None:
         """A node table lists the graphs of one edge table; read with another it would give graphs without edges."""
         if second is not None and self.nodes is not None:
             raise InputError(f"--nodes belongs to one edge table, but {option} is a second input. Use another format.")

@@ -40,7 +40,7 @@ def review(
     seen = 0
     while (graph := session.next()) is not None and seen != most:
         explanation = detector.explain(graph)
-        console.print(f"{explanation.id}: score {explanation.score:.4f}, p-value {explanation.p_value:.4f}")
+        console.print(f"{explanation.id}: {explanation.headline}")
         for sentence in explanation.reasons[:3]:
             console.print(f"  {sentence}")
         try:

@@ -27,7 +27,8 @@ def show_ranking(table: ScoredGraphs, output: Path | None, top: int) -> None:
     first = ("rank", "id", "score", *(("p_value", "flagged") if table.p_values is not None else ()))
     hidden = {"error", "reason", *(["reference"] if not table.reference.any() else [])}
     order = [*first, *(name for name in columns if name not in {*first, *hidden})]
-    rows = [[_cell(columns[name][row]) for name in order] for row in table.order[:top]]
+    ranked = sorted((rank, row) for row, rank in enumerate(columns["rank"]) if rank is not None)[:top]
+    rows = [[_cell(columns[name][row]) for name in order] for _, row in ranked]
     print_table("Most abnormal first", order, rows)
     count = len(table)
     more = f" {count - top} not shown." if count > top else ""

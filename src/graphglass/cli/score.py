@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from graphglass.cli.clustering import CLUSTER, WORKERS, run_parts
 from graphglass.cli.labels import LABEL_COLUMN, NORMAL, anomalous, print_auroc
-from graphglass.cli.option_groups import ALPHA, EXPLAIN, KEEP, QUIET, SOURCE_PRIOR, existing_model, only_file
+from graphglass.cli.option_groups import (
+    ALPHA,
+    CLUSTER,
+    EXPLAIN,
+    KEEP,
+    QUIET,
+    SOURCE_PRIOR,
+    WORKERS,
+    existing_model,
+    only_file,
+)
 from graphglass.cli.reading_options import Reading, reads_graphs
 from graphglass.messages import counted
 
@@ -88,16 +96,15 @@ def score(
                 "--cluster scores against the model's own references: name a directory with -o, and leave out "
                 "--references, --summary, --zero-shot, --report, --keep, --label-column and --normal."
             )
-        reading.refuse_beside_cluster()
-        from graphglass.cluster.jobs import score_parts
+        reading.refuse_with_cluster()
+        from graphglass.cluster.commands import score_on_cluster
 
-        options = {"strict": reading.strict, "progress": not quiet}
-        run_parts(cluster, workers, "score", score_parts, model, queries, output, **options)
+        score_on_cluster(cluster, workers, model, queries, output, strict=reading.strict, progress=not quiet)
         return
     path = only_file(queries)
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("Use one of --references, --summary and --zero-shot; --report does not work with --summary.")
-    reading.refuse_nodes_beside("--references", references)
+    reading.refuse_nodes_with("--references", references)
     for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
         if written is not None:
             refuse_unless_writable(written, suffixes, inputs=(path, references, summary, reading.nodes))
@@ -125,10 +132,9 @@ def score(
             typer.echo(NO_P_VALUES, err=True)
         elif warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
             typer.echo(warning, err=True)
-    table = replace(table, rejected=read.rejects)
-    show_ranking(table, output, top)
     if table.notice:
         typer.echo(table.notice, err=True)
+    show_ranking(table, output, top)
     print_auroc(truth, table)
     if report is not None and detector is not None:
         from graphglass.report.page import write_report

@@ -60,7 +60,7 @@ def fit_parts(
 def _prepare(source: str, strict: bool) -> tuple[ProfiledGraphs | None, str | None]:
     """On a worker: the measured graphs of one part, None if it has none, and what was left out."""
     try:
-        result = read_report(source, strict=strict, cache=False)
+        result = read_report(source, strict=strict)
     except GraphError as error:
         raise GraphError(f"{source}: {error}") from error
     left_out = f"{source}: {result.summary()}" if result.rejects else None

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from glob import glob
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.errors import GlassError, InputError
@@ -18,6 +16,10 @@ from graphglass.files.atomic import replacing
 from graphglass.files.load import artifact_digest
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
+from graphglass.graphs.reading import input_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
@@ -82,7 +84,6 @@ def list_parts(sources: Sequence[str | Path], output: Path) -> list[Part]:
 
 def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> Outcome:
     """Score one part unless its result is there already."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -94,10 +95,8 @@ def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> 
         if _finished(part.output, stamp):
             return Outcome(part, skipped=True)
         detector = _detector(model, digest)
-        result = read_report(part.source, strict=strict, cache=False, reading=detector.scorer_.reading)
-        columns = _score_columns(detector, result.graphs)
-        # Ids are text even where there are none: all parts have one schema.
-        table = pa.table({**columns, "id": pa.array(columns["id"], pa.string())})
+        result = read_report(part.source, strict=strict, reading=detector.scorer_.reading)
+        table = _scored_rows(detector, result.graphs)
         with replacing(Path(part.output)) as temporary:
             pq.write_table(table.replace_schema_metadata({_METADATA: stamp}), temporary, write_page_checksum=True)
     except (GlassError, OSError) as error:
@@ -106,16 +105,23 @@ def score_part(part: Part, model: str, digest: str, *, strict: bool = False) -> 
     return Outcome(part, len(result.graphs), len(result.rejects), rejects=rejects)
 
 
-def _score_columns(detector: ReferenceDetector, graphs: GraphSet) -> dict[str, Any]:
-    """Ids, scores, p-values and marks of every graph."""
+def _scored_rows(detector: ReferenceDetector, graphs: GraphSet) -> pa.Table:
+    """Scores, p-values and marks of every record, in the order of the input; the error of one that was not read."""
+    import pyarrow as pa
+
+    # Types are stated: all parts have one schema, also those without graphs.
+    schema = pa.schema({
+        "id": pa.string(), "score": pa.float64(), "p_value": pa.float64(), "reference": pa.bool_(),
+        "error": pa.string(),
+    })  # fmt: skip
     tables = [detector.score_table(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
-    empty = {"score": np.zeros(0), "p_value": np.zeros(0), "reference": np.zeros(0, bool)}  # of a part without graphs
-    return {
-        "id": list(graphs.ids),
-        "score": np.concatenate([empty["score"], *(table.scores for table in tables)]),
-        "p_value": np.concatenate([empty["p_value"], *(table.p_values for table in tables)]),
-        "reference": np.concatenate([empty["reference"], *(table.reference for table in tables)]),
-    }
+    rows = [
+        pa.table([list(t.ids), t.scores, t.p_values, t.reference, pa.nulls(len(t), pa.string())], schema=schema)
+        for t in tables
+    ]
+    lost = [{"id": reject.id, "error": reject.reason} for reject in graphs.rejected]
+    joined = pa.concat_tables([*rows, pa.Table.from_pylist(lost, schema)])
+    return joined.take(pa.array(input_order(len(graphs), graphs.rejected)))
 
 
 def _finished(output: str, stamp: bytes) -> bool:

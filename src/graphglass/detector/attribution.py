@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.patterns.count_channel import CountChannel
+from graphglass.channels.patterns.count_channel import CountChannel, PatternRows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.detector.known_anomalies import NAME as CLASSIFIER
@@ -33,8 +33,6 @@ class Attribution:
     by_channel : mapping channel -> (parts of nodes, parts of edges)
     rest : mapping channel -> float
         What of each contribution belongs to the graph as a whole.
-    levels : mapping channel -> int64 (nodes,)
-        The first level at which the references lack each node's pattern.
     """
 
     nodes: Parts
@@ -42,7 +40,6 @@ class Attribution:
     whole: float
     by_channel: Mapping[str, tuple[Parts, Parts]]
     rest: Mapping[str, float]
-    levels: Mapping[str, NDArray[np.int64]]
 
     @property
     def raised(self) -> float:
@@ -74,18 +71,16 @@ def attribute(
         The place of the nearest known anomaly: what it shares with the graph and the references lack carries the
         contribution of the known anomalies.
     """
-    parts, levels = {}, {}
+    parts = {}
     for channel in scorer.channels:
         if contributions[channel.name] > 0:
-            found = channel.unmatched(query, near)
-            parts[channel.name] = found.spread(contributions[channel.name])
-            if found.levels is not None:
-                levels[channel.name] = found.levels
+            parts[channel.name] = channel.unmatched(query, near).spread(contributions[channel.name])
     if known is not None and scorer.known is not None and contributions.get(CLASSIFIER, 0.0) > 0:
         shared = Unmatched.whole(query.graphs)
         for channel in scorer.channels:
             if isinstance(channel, CountChannel):
                 rows = scorer.known.rows[channel.name][known : known + 1]
+                assert isinstance(rows, PatternRows)
                 common = channel.unshared(query, near, rows).nodes
                 shared = replace(shared, nodes=shared.nodes + scorer.fusion.weights[channel.name] * common)
         parts[CLASSIFIER] = shared.spread(contributions[CLASSIFIER])
@@ -95,7 +90,7 @@ def attribute(
     spread = {name: float(part[0].sum() + part[1].sum()) for name, part in parts.items()}
     rest = {name: value - spread.get(name, 0.0) for name, value in contributions.items()}
     whole = sum(contributions.values()) - float(nodes.sum() + edges.sum())
-    return Attribution(nodes, edges, whole, parts, rest, levels)
+    return Attribution(nodes, edges, whole, parts, rest)
 
 
 def lacking(query: ProfiledGraphs, reference: ProfiledGraphs, channels: Sequence[CountChannel]) -> Parts:

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.calibration import conformal_p_values
-from graphglass.channels.channel import Rows
+from graphglass.channels.calibration import conformal_p_values, left_out_p_values
+from graphglass.channels.nearest_references import Rows
 from graphglass.channels.patterns.count_channel import CountChannel
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest
 from graphglass.detector.attribution import NEAREST, attribute, lacking
 from graphglass.detector.known_anomalies import NAME as CLASSIFIER
-from graphglass.detector.normal_facts import normal_facts
+from graphglass.detector.normal_facts import NormalFacts, normal_facts
 from graphglass.detector.reasons import SENTENCES, Cause, Evidence, causes, resemblance
+from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.drawing.graph_svg import Picture, draw_graph
 from graphglass.graphs.graph_set import GraphSet
@@ -80,6 +81,8 @@ class Explanation:
         What each node of the nearest normal graph shows that the graph lacks, from 0 to 1.
     labels, foreign : tuple of str
         The references' most frequent labels, and the graph's that no reference has: those with colours of their own.
+    reference : bool
+        Whether the graph is a reference; then all of this compares it with the others.
     """
 
     id: str
@@ -99,6 +102,7 @@ class Explanation:
     lacking: NDArray[np.float64]
     labels: tuple[str, ...]
     foreign: tuple[str, ...]
+    reference: bool = False
 
     def draw(self) -> Picture:
         """The graph with the parts of its nodes and edges."""
@@ -113,12 +117,18 @@ class Explanation:
         return draw_graph(self.nearest, coloured=self.labels or None, lacking=self.lacking)
 
     @property
+    def headline(self) -> str:
+        """Score and p-value in words."""
+        among = ", a reference among the others" if self.reference else ""
+        return f"score {self.score:.4f}, p-value {self.p_value:.4f}{among}"
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """The sentences."""
         return tuple(cause.words for cause in self.causes)
 
     def __str__(self) -> str:
-        lines = [f"{self.id}: score {self.score:.4f}, p-value {self.p_value:.4f}"]
+        lines = [f"{self.id}: {self.headline}"]
         lines += [f"{cause.share:4.0f}%  {cause.words}" for cause in self.causes]
         order = np.argsort(-self.node_attribution, kind="stable")[:5]
         hot = [f"{self.node_names[i]} ({self.node_attribution[i]:.3f})" for i in order if self.node_attribution[i] > 0]
@@ -149,6 +159,7 @@ class Explanation:
             "id": self.id,
             "score": self.score,
             "p_value": self.p_value,
+            "reference": self.reference,
             "neighbours": [asdict(item) for item in self.neighbours],
             "resembles": [asdict(item) for item in self.resembles],
             "contributions": dict(self.contributions),
@@ -164,16 +175,26 @@ class Explanation:
         }
 
 
-def explain_one(query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: int) -> Explanation:
-    """Explain the score of one graph, from one comparison with the references."""
+def explain_one(
+    query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: int, reference: bool = True
+) -> Explanation:
+    """Explain the score of one graph, from one comparison with the references.
+
+    A graph that equals a reference is compared with the others alone, unless it is known to be no ``reference``.
+    """
     rows = {channel.name: channel.encode(query) for channel in scorer.channels}
-    scores, parted = scorer.parted_scores(query, rows)
+    comparable = reference and scorer.reference_count > 1  # with itself alone, a reference has no others
+    own = int(equal_places(query.graphs, scorer.graphs)[0]) if comparable else -1
+    reference = own >= 0
+    scores, parted = scorer.left_out_parts(query, own) if reference else scorer.parted_scores(query, rows)
     score, contributions = float(scores[0]), {name: float(value[0]) for name, value in parted.items()}
     places = scorer.candidates(query)
+    places = places[places != own]
     distances = scorer.fused_distances(query, places, rows)[0]
     order = np.argsort(distances, kind="stable")[: max(neighbours, NEAREST)]
     normal = scorer.profiled(places[order])
-    near = Nearest(places[order[:NEAREST]], normal[np.arange(min(NEAREST, len(order)))])
+    closeness = 1 / np.maximum(distances[order[:NEAREST]], TWIN**2)
+    near = Nearest(places[order[:NEAREST]], normal[: len(closeness)], closeness / closeness.sum())
     others = {channel.name: channel.references for channel in scorer.channels}
     found = _neighbours(scorer, rows, others, places[order], normal.graphs.ids, distances[order])
     known: int | None = None
@@ -186,7 +207,10 @@ def explain_one(query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: i
         resembles = _neighbours(scorer, rows, scorer.known.rows, ranks, ids, to_known[ranks])
     parts = attribute(query, near, scorer, contributions, known)
     counting = [channel for channel in scorer.channels if isinstance(channel, CountChannel)]
-    evidence = Evidence(query, near, normal_facts(scorer), counting, parts)
+    facts = every = normal_facts(scorer)
+    if reference:
+        facts = NormalFacts(scorer.references[scorer.reference_places != own])
+    evidence = Evidence(query, near, facts, counting, parts)
     told = causes(evidence)
     if found and found[0].distance <= TWIN:
         told = (
@@ -198,10 +222,11 @@ def explain_one(query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: i
     elif resembles and found and resembles[0].distance <= found[0].distance:
         told = _with_resemblance(evidence, told, resembles[0], found[0])
     names = query.graphs.node_names
+    p_values = left_out_p_values if reference else conformal_p_values
     return Explanation(
         id=query.graphs.ids[0],
         score=score,
-        p_value=float(conformal_p_values(np.array([score]), scorer.reference_scores)[0]),
+        p_value=float(p_values(scores, scorer.reference_scores)[0]),
         neighbours=found[:neighbours],
         resembles=resembles[:neighbours],
         contributions=contributions,
@@ -214,8 +239,9 @@ def explain_one(query: ProfiledGraphs, scorer: ReferenceScorer, *, neighbours: i
         graph=query.graphs,
         nearest=normal.graphs[:1],
         lacking=lacking(query, normal[:1], counting),
-        labels=evidence.facts.frequent_labels,
-        foreign=evidence.facts.foreign_labels(query.graphs),
+        labels=every.frequent_labels,  # one colour for a label in all drawings
+        foreign=facts.foreign_labels(query.graphs),
+        reference=reference,
     )
 
 

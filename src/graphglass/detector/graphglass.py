@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from graphglass.channels.channel import Channel
+from graphglass.channels.channel import AnyChannel
 from graphglass.channels.default_channels import default_channels, default_weights, omitted_channels
 from graphglass.channels.fusion import SHARPNESS, Fusion, fit_fusion
 from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled
@@ -17,6 +17,7 @@ from graphglass.detector.reference_detector import ReferenceDetector, staying
 from graphglass.detector.reference_sets import copies_count_once, distinct_places, equal_graphs, with_new_ids
 from graphglass.detector.review import Review
 from graphglass.errors import InputError, ParameterError
+from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.rejects import logger
 from graphglass.messages import setting
@@ -152,7 +153,8 @@ class GraphGlass(ReferenceDetector):
 
     def method_facts(self) -> dict[str, Any]:
         once = self._counts_once(self.scorer_.graphs)
-        omitted = (f"{name} ({reason})" for name, reason in omitted_channels(self.scorer_.channels).items())
+        reasons = omitted_channels(self.scorer_.channels, self.scorer_.schema)
+        omitted = (f"{name} ({reason})" for name, reason in reasons.items())
         return {
             "repeats": f"{'once' if once else 'keep'}; {self.scorer_.repeated} left out",
             "channels not built": ", ".join(omitted) or "none",
@@ -166,9 +168,9 @@ class GraphGlass(ReferenceDetector):
     def _counts_once(self, references: GraphSet) -> bool:
         return self.repeats == "once" or (self.repeats == "auto" and copies_count_once(references))
 
-    def _channels(self) -> Sequence[Channel]:
+    def _channels(self) -> Sequence[AnyChannel]:
         return default_channels()
 
-    def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
+    def _fuse(self, channels: Sequence[AnyChannel], references: ProfiledGraphs) -> Fusion:
         spacing = {channel.name: channel.spacing for channel in channels}
-        return fit_fusion(spacing, default_weights(channels), SHARPNESS)
+        return fit_fusion(spacing, default_weights(channels, GraphSchema.of(references.graphs)), SHARPNESS)

@@ -19,8 +19,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.channel import Channel, Rows
-from graphglass.channels.nearest_references import CandidateSearch, neighbourhood
+from graphglass.channels.channel import AnyChannel
+from graphglass.channels.nearest_references import Candidates, CandidateSearch, Rows, neighbourhood
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.sketch import sketch
 from graphglass.detector.known_anomalies import row_sums
@@ -62,7 +62,7 @@ class IndexedScorer(ReferenceScorer):
 
     @classmethod
     def fit(
-        cls, references: ProfiledGraphs, channels: Sequence[Channel], fuse: Fuse, *, structure_only: bool = False
+        cls, references: ProfiledGraphs, channels: Sequence[AnyChannel], fuse: Fuse, *, structure_only: bool = False
     ) -> Self:
         index, search = _index(references)
         for channel in channels:
@@ -99,28 +99,30 @@ class IndexedScorer(ReferenceScorer):
         """Places of the candidates of every query, (queries, candidates)."""
         return self.index.nearest(search_rows(queries), self.candidate_count)[1]
 
-    def channel_distances(self, channel: Channel, rows: Rows, found: NDArray[np.int64]) -> NDArray[np.float64]:
+    def channel_distances(self, channel: AnyChannel, rows: Rows, found: Candidates) -> NDArray[np.float64]:
+        assert found is not None
         return channel.distances_among(rows, found)
 
     def kernel_sums(
         self,
-        channel: Channel,
+        channel: AnyChannel,
         rows: Rows,
-        found: NDArray[np.int64],
+        found: Candidates,
         kernel: Callable[[NDArray[np.float64]], NDArray[np.float64]],
         places: NDArray[np.int64],
         coefficients: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sums = row_sums(kernel(channel.compare(rows, self._some_rows(channel, places))) * coefficients)
-        return channel.distances_among(rows, found), sums
+        sums = row_sums(kernel(self.distances_to(channel, rows, places)) * coefficients)
+        return self.channel_distances(channel, rows, found), sums
 
-    def rows(self, channel: Channel) -> Rows:
-        return channel.encode(self.references)
+    def rows(self, channel: AnyChannel) -> Rows:
+        rows: Rows = channel.encode(self.references)
+        return rows
 
-    def distances_between(self, channel: Channel, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        return channel.compare(self.rows(channel), self._some_rows(channel, places))
+    def distances_to(self, channel: AnyChannel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        return channel.compare(rows, self._some_rows(channel, places))
 
-    def _some_rows(self, channel: Channel, places: NDArray[np.int64]) -> Rows:
+    def _some_rows(self, channel: AnyChannel, places: NDArray[np.int64]) -> Rows:
         # Kept: the places are the same in every call, those that train the classifier of known anomalies.
         if channel.name not in self._training_rows:
             self._training_rows[channel.name] = channel.encode(self.references[places])
@@ -139,11 +141,16 @@ class IndexedScorer(ReferenceScorer):
         scores = self.reference_scores[found]
         others = np.flatnonzero(self.calibrated[found] != places)
         if len(others):
-            # By the search that calibrates: a query's candidates without the reference that it equals.
-            width = min(self.candidate_count, len(self.all_graphs) - 1)
-            near = self.index.nearest(search_rows(queries[others]), width, exclude=places[others])[1]
-            scores[others] = self.scores_among(queries[others], near)
+            scores[others] = self.scores_among(queries[others], self._others_near(queries[others], places[others]))
         return scores
+
+    def left_out_distances(self, query: ProfiledGraphs, place: int) -> dict[str, NDArray[np.float64]]:
+        return self._distances(query, self._others_near(query, np.array([place])))
+
+    def _others_near(self, queries: ProfiledGraphs, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """By the search that calibrates: candidates without the references at `places`, which the queries equal."""
+        width = min(self.candidate_count, len(self.all_graphs) - 1)
+        return self.index.nearest(search_rows(queries), width, exclude=places)[1]
 
     def approximations(self) -> dict[str, str]:
         return {
@@ -158,7 +165,7 @@ class IndexedScorer(ReferenceScorer):
             ),
         }
 
-    def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _to_references(self, channel: AnyChannel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         each = np.broadcast_to(places, (len(rows), len(places)))
         return channel.compare_each(rows, channel.references, each) / channel.reference_scales[places]
 

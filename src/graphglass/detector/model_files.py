@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.array_checks import (
+from graphglass.detector.graph_arrays import (
     PROFILE_ARRAYS,
     check_channels,
     check_graphs,
     check_profile,
     check_types,
+    restored,
+    stored_arrays,
+    stored_names,
 )
 from graphglass.detector.indexed_scorer import IndexedScorer
 from graphglass.detector.known_anomalies import KnownAnomalies
@@ -31,7 +34,6 @@ from graphglass.files.save import save_artifact
 from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.reading import ReadingOptions
-from graphglass.graphs.stored import restored, stored_arrays, stored_names
 from graphglass.structure.profile import StructureProfile
 
 if TYPE_CHECKING:
@@ -109,8 +111,7 @@ def _unfitted(cls: type[Detector], document: dict[str, Any], where: str) -> Dete
     method = getattr(import_module(METHODS[name]), name)
     if not issubclass(method, cls):
         raise ArtifactError(f"{where} is a {name} model, not one of {cls.__name__}. Load it with {name}.load.")
-    if "slices" in params:
-        params["slices"] = tuple(params["slices"])
+    params |= {key: tuple(params[key]) for key in ("slices", "details") if key in params}
     detector: Detector = method(**params)
     return detector
 

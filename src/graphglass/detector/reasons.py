@@ -64,9 +64,10 @@ CHEMICAL = {
     "patterns": "its mix of fragments",
     "composition": "its mix of elements and bonds",
     "attributes": "charges, hydrogens and hybridisation of its atoms",
-    "geometry": "how unlike its atoms are",
+    "geometry": "the contrasts between its atoms",
     "structure": "its branching and rings",
 }
+CODES = ("text", "graph")  # of GLASS, each of a whole graph
 RARE = 0.05  # of the references: labels that fewer have are told as foreign
 TRIANGLES, COMPONENTS = LTD_NAMES.index("triangles"), AGGREGATE_NAMES.index("components")
 
@@ -171,6 +172,11 @@ class Evidence:
     def a(self, noun: str) -> str:
         name = self.nouns[noun]
         return f"{_article(name)} {name}"
+
+    def title(self, family: str) -> str:
+        """A family of channels in the words of the domain."""
+        words = CHEMICAL if self.molecule else {}
+        return words.get(family, FAMILIES.get(family, family)).format(**self.nouns)
 
     def whole(self, words: str) -> str:
         return f"The {self.nouns['graph']} as a whole: {words}"
@@ -281,20 +287,24 @@ def _label_told(evidence: Evidence, label: int) -> Told:
 
 
 def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
-    """The first functional group with these atoms that the molecule has more often than its nearest references."""
+    """The first functional group with these atoms that most of the nearest references have less often."""
     own = Counter(name for name, _ in evidence.groups)
     for name, members in evidence.groups:
-        most = max((counts[name] for counts in evidence.normal_groups), default=0)
-        if not atoms <= members or own[name] <= most:
+        normal = [counts[name] for counts in evidence.normal_groups]
+        if not atoms <= members or 2 * sum(count < own[name] for count in normal) <= len(normal):
             continue
         covered = set().union(*(other for title, other in evidence.groups if title == name))
-        if most == 0 and own[name] == 1:
-            atoms_named = _listed([evidence.node(atom) for atom in sorted(members)])
-            words = f"Contains {_article(name)} {name} ({atoms_named}); {evidence.none} does."
+        having, single = sum(count > 0 for count in normal), own[name] == 1
+        contained = f"{_article(name)} {name}" if single else f"{_count(own[name])} {name}s"
+        if single:
+            contained += f" ({_listed([evidence.node(atom) for atom in sorted(members)])})"
+        if having == 0:
+            usual = f"{evidence.none} {'does' if single else 'has one'}"
+        elif single or max(normal) >= own[name]:
+            usual = f"{_count(having)} of {evidence.nearest} {'does' if having == 1 else 'do'}"
         else:
-            usual = f"{evidence.none} has one" if most == 0 else f"{evidence.nearest} have at most {most}"
-            words = f"Contains {_count(own[name])} {name}s; {usual}."
-        return words, covered, set()
+            usual = f"{evidence.nearest} have at most {max(normal)}"
+        return f"Contains {contained}; {usual}.", covered, set()
     return None
 
 
@@ -378,37 +388,45 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
     most = int(near.profile.descriptors[:, TRIANGLES].max(initial=0))
     if triangles > most and not evidence.molecule:
         return (
-            f"{name}{more} is in {triangles} triangles; nodes of {evidence.nearest} in at most {most}.",
+            f"{name}{more} is in {_several(triangles, 'triangle')}; nodes of {evidence.nearest} in at most {most}.",
             covered,
             set(),
         )
     patterns = [c for c in evidence.channels if c.name in evidence.parts.by_channel and c.family == "patterns"]
-    best = max(patterns, key=lambda c: float(evidence.parts.by_channel[c.name][0][node]), default=None)
-    radius, holders = 3, 0
-    if best is not None:
-        radius = min(int(evidence.parts.levels[best.name][node]), 3)
-        holders = best.holders(evidence.query, node, radius)
-    backed = evidence.backed(f"such {evidence.a('node')}", holders)
-    if radius == 0 and graph.node_labels is not None and near.graphs.node_labels is not None:
-        label = graph.node_labels[node]
-        same, normal = (
-            np.flatnonzero(graph.node_labels == label),
-            near.graphs.node_graph[near.graphs.node_labels == label],
-        )
-        most, text = int(np.bincount(normal, minlength=1).max()), node_label_text(graph, int(label))
-        if len(same) > most:
-            what = f"{element_name(int(label)) or text} atoms" if evidence.molecule else f"nodes with label {text}"
-            fact = f"{_count(len(same)).capitalize()} {what}, such as {evidence.node(node)}"
-            return f"{fact}; {evidence.nearest} have at most {most}.", set(same.tolist()), set()
+    if not patterns:
+        return f"{name}{more}: {evidence.none} has such {evidence.a('node')}.", covered, set()
+    best = max(patterns, key=lambda c: float(evidence.parts.by_channel[c.name][0][node]))
+    seen = list(best.sightings(evidence.query, node, evidence.near))
+    radius = next((level for level, (_, counts, _) in enumerate(seen) if not counts.any()), None)
     if radius == 0 and graph.node_labels is None:
-        inside = f" and is in {triangles} triangles" if triangles else ""
-        return f"{name}{more} is joined to {degree} nodes{inside}; {backed}.", covered, set()
-    if radius <= 1 and degree:
+        inside = f" and is in {_several(triangles, 'triangle')}" if triangles else ""
+        backed = evidence.backed("such a node", seen[0][2])
+        return f"{name}{more} is joined to {_several(degree, 'node')}{inside}; {backed}.", covered, set()
+    if radius is not None and radius <= 1 and degree:
         neighbours = graph.neighbours[graph.neighbour_offsets[node] : graph.neighbour_offsets[node + 1]].tolist()
         to = _listed([evidence.node(other) for other in neighbours], 4)
+        backed = evidence.backed(f"such {evidence.a('node')}", seen[radius][2])
         return f"{name}{more} is {joined} to {to}; {backed}.", covered, set()
-    steps = f"{_count(radius)} {'bond' if evidence.molecule else 'step'}s"
-    return f"{name}{more} in its surroundings within {steps}; {backed}.", covered, set()
+    step = "bond" if evidence.molecule else "step"
+    if radius is not None:
+        backed = evidence.backed(f"such {evidence.a('node')}", seen[radius][2])
+        return f"{name}{more} with all within {_several(radius, step)} of it: {backed}.", covered, set()
+    # The nearest references have all of it, but less often.
+    radius = max(range(len(seen)), key=lambda level: (seen[level][0] / max(seen[level][1].max(), 1), -level))
+    own, counts, _ = seen[radius]
+    if radius == 0 and graph.node_labels is not None:
+        label = int(graph.node_labels[node])
+        text = node_label_text(graph, label)
+        what = f"{element_name(label) or text} atoms" if evidence.molecule else f"nodes with label {text}"
+        fact, covered = (
+            f"{what}, such as {evidence.node(node)}",
+            set(np.flatnonzero(graph.node_labels == label).tolist()),
+        )
+    else:
+        fact = f"{noun}s like {evidence.node(node)}" + (f" within {_several(radius, step)}" if radius else "")
+    fewer = int((counts < own).sum())
+    usual = f"at most {counts.max()}" if own > counts.max() else f"fewer in {_count(fewer)} cases"
+    return f"{_count(own).capitalize()} {fact}; {evidence.nearest} have {usual}.", covered, set()
 
 
 def _warm_around(graph: GraphSet, node: int, nodes: NDArray[np.float64]) -> set[int]:
@@ -444,12 +462,11 @@ def _wholes(evidence: Evidence, raised: float) -> Iterator[Cause]:
     for family, value in rest.items():
         found = _field_words(evidence, tables[family]) if family in tables else None
         if found is None:
-            title = (
-                (CHEMICAL if evidence.molecule else {})
-                .get(family, FAMILIES.get(family, family))
-                .format(**evidence.nouns)
-            )
-            found = f"by {title}, farther from {evidence.normals} than these are from each other."
+            title = evidence.title(family)
+            found = f"in {title} it lies farther from {evidence.normals} than they do from each other."
+            told = family == next((code for code in CODES if rest.get(code, 0.0) > 0), None)
+            if told and (fact := _field_words(evidence, SIZE | structure)) is not None:
+                found += f" A code shows no {evidence.nouns['node']}s; unusual in the {evidence.nouns['graph']}: {fact}"
         yield Cause(evidence.whole(found), 100 * value / raised)
 
 
@@ -504,7 +521,7 @@ def resemblance(
     evidence: Evidence, known: str, family: str, similar: tuple[float, float], shared: Sequence[int], share: float
 ) -> Cause:
     """Why a graph resembles a known anomaly: the family that separates it from the normals, and what both share."""
-    title = (CHEMICAL if evidence.molecule else {}).get(family, FAMILIES.get(family, family)).format(**evidence.nouns)
+    title = evidence.title(family)
     normal = f"to the nearest normal {evidence.nouns['graph']} {similar[1]:.2f}"
     words = f"Resembles known anomaly {known} by {title}: similarity {similar[0]:.2f}, {normal}"
     if shared:
@@ -535,6 +552,10 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 
 def _count(number: int) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else f"{number:,}"
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{_count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _article(noun: str) -> str:

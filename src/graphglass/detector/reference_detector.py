@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.calibration import benjamini_hochberg, conformal_p_values
-from graphglass.channels.channel import Channel
+from graphglass.channels.channel import AnyChannel
 from graphglass.channels.fusion import Fusion
 from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled, measure_graphs
 from graphglass.detector import indexed_scorer
@@ -36,7 +36,7 @@ from graphglass.detector.scored_graphs import ScoredGraphs, html_table, scored_g
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.messages import counted
+from graphglass.messages import counted, no_such_id
 
 if TYPE_CHECKING:
     from graphglass.files.load import Artifact
@@ -74,11 +74,11 @@ class ReferenceDetector:
     # What a subclass defines
 
     @abstractmethod
-    def _channels(self) -> Sequence[Channel]:
+    def _channels(self) -> Sequence[AnyChannel]:
         """New channels, not fitted."""
 
     @abstractmethod
-    def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
+    def _fuse(self, channels: Sequence[AnyChannel], references: ProfiledGraphs) -> Fusion:
         """How fitted channels make one score."""
 
     def _measure(self, graphs: GraphSet, *, structure_only: bool = False) -> ProfiledGraphs:
@@ -172,7 +172,7 @@ class ReferenceDetector:
         """Scores, p-values, flags and marks of some graphs; a notebook shows them as a ranking.
 
         Graphs that equal a reference get its leave-one-out score. :meth:`decision_function` scores every graph as a new
-        one instead.
+        one instead. A record that cannot be read has a row without a score.
 
         Parameters
         ----------
@@ -188,7 +188,11 @@ class ReferenceDetector:
             raise ParameterError(f"{self._name}.score_table", "alpha", "between 0 and 1", alpha)
         if graphs is None:
             return scored_references(scorer, alpha)
-        return scored_graphs(scorer, self._queries(graphs, scorer), alpha, anomalous=anomalous)
+        read = graphs if isinstance(graphs, ProfiledGraphs) else self._some(graphs, scorer, strict=False)
+        table = scored_graphs(scorer, self._queries(read, scorer), alpha, anomalous=anomalous)
+        index: Any = getattr(graphs, "index", None)
+        whole = type(graphs).__module__.startswith("pandas") and len(index) == len(table) + len(table.rejected)
+        return replace(table, index=index) if whole else table
 
     def decision_function(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Anomaly score of every graph, taken as a new one; higher is more abnormal. (graphs,)"""
@@ -255,14 +259,16 @@ class ReferenceDetector:
         """
         if neighbours < 0:
             raise ParameterError(f"{self._name}.explain", "neighbours", "at least 0", neighbours)
-        query = self._queries(graphs if id is None else graph_set(graphs)[id])
+        if id is not None:
+            graphs = self._some(graphs, self._fitted("scorer_"), strict=False)[id]
+        query = self._queries(graphs)
         if len(query) != 1:
             raise InputError(f"{self._name}.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")
         return explain_one(query, self.scorer_, neighbours=neighbours)
 
     def explain_all(self, graphs: GraphsLike, *, neighbours: int = 5) -> list[Explanation]:
         """One :meth:`explain` per graph, in their order."""
-        return [self.explain(graph, neighbours=neighbours) for graph in graph_set(graphs)]
+        return [self.explain(one, neighbours=neighbours) for one in self._some(graphs, self._fitted("scorer_"))]
 
     def map_positions(self, graphs: GraphsLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2).
@@ -281,7 +287,7 @@ class ReferenceDetector:
         return plane.references, plane.place(self.scorer_, queries, scores)
 
     def report(
-        self, path: str | Path, graphs: Any = None, *, alpha: float = 0.05, explained: int | None = None
+        self, path: str | Path, graphs: GraphsLike | None = None, *, alpha: float = 0.05, explained: int | None = None
     ) -> ScoredGraphs:
         """Write an HTML report about some graphs, or about the references, and return their scores.
 
@@ -305,7 +311,7 @@ class ReferenceDetector:
         """One normal reference by id."""
         graphs = self._fitted("scorer_").graphs
         if identifier not in graphs.ids:
-            raise GraphError(f"No reference has the id {identifier!r}; `glass references MODEL list` shows them.")
+            raise GraphError(no_such_id("reference", identifier, graphs.ids))
         out: GraphSet = graphs[graphs.ids.index(identifier)]
         return out
 
@@ -391,15 +397,6 @@ class ReferenceDetector:
         """
         return load_detector(cls, path)
 
-    def as_sklearn(self) -> Any:
-        """An adapter with scikit-learn's sign: ``predict`` gives -1 for anomalies, higher scores mean more normal.
-
-        It is fitted if this detector is.
-        """
-        from graphglass.detector.sklearn_adapter import SklearnDetector
-
-        return SklearnDetector.around(self) if hasattr(self, "scorer_") else SklearnDetector(self)
-
     # What scikit-learn asks of an estimator. Its BaseEstimator would add a second to every import of this package.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -454,8 +451,8 @@ class ReferenceDetector:
         warn_of_other_types(queries, scorer.references.graphs)
         return self._measure(queries, structure_only=scorer.structure_only)
 
-    def _some(self, graphs: GraphsLike, scorer: ReferenceScorer) -> GraphSet:
-        queries = graph_set(graphs, None if scorer.zero_shot else scorer.reading)
+    def _some(self, graphs: GraphsLike, scorer: ReferenceScorer, *, strict: bool = True) -> GraphSet:
+        queries = graph_set(graphs, None if scorer.zero_shot else scorer.reading, strict=strict)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")
         return queries
@@ -513,5 +510,5 @@ def staying(ids: str | Sequence[str], present: Sequence[str], kind: str) -> NDAr
     removed = {ids} if isinstance(ids, str) else set(ids)
     missing = sorted(removed - set(present))
     if missing:
-        raise GraphError(f"No {kind} has the id {missing[0]!r}; `glass references MODEL list` shows them.")
+        raise GraphError(no_such_id(kind, missing[0], present))
     return np.array([identifier not in removed for identifier in present], dtype=bool)

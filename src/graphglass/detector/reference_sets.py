@@ -27,11 +27,14 @@ _DEEP = 16  # rounds of refinement, enough to see across most molecules
 _SAME_SPECTRUM = 1e-5  # more than rounding changes in the spectrum of a graph whose nodes are reordered
 
 
-def graph_set(graphs: GraphsLike, reading: ReadingOptions | None = None) -> GraphSet:
-    """The graphs as a set, read as others were. Of objects in memory none may be left out: scores match by place."""
+def graph_set(graphs: GraphsLike, reading: ReadingOptions | None = None, *, strict: bool = True) -> GraphSet:
+    """The graphs as a set, read as others were.
+
+    Of objects in memory none may be left out where strict: an array of scores matches them by place.
+    """
     if isinstance(graphs, GraphSet):
         return graphs
-    return read_graphs(graphs, strict=not isinstance(graphs, str | PathLike), reading=reading)
+    return read_graphs(graphs, strict=strict and not isinstance(graphs, str | PathLike), reading=reading)
 
 
 def refuse_too_few(normals: int) -> None:

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphglass.channels.profiled_graphs import GraphsLike, join_profiled
+from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled
+from graphglass.detector.known_anomalies import ComparedPool
 from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from graphglass.detector.graphglass import GraphGlass
 
 VERDICTS = ("anomaly", "normal", "unsure")
-# Anomalies at which the ranking with feedback counts as much as the one without: few say little about their breadth.
-HALF_WEIGHT = 4
+FEEDBACK = 0.75  # share of the scores with marks; the rest stays with the scores without them
+KEPT_PAIRS = 40_000_000  # similarities between graphs and references kept for the next mark, 320 MB
 MOST_BYTES = 256 * 2**20
 
 
@@ -43,9 +45,9 @@ class Mark:
 class Review:
     """Graphs under review, the most abnormal first; what was marked moves the rest.
 
-    Graphs that are marked as anomalies become known anomalies of a copy of the detector. The graphs left are ranked by
-    their places in both rankings, with and without the known anomalies, in the shares 4 and the number of anomalies
-    found. The detector itself, its p-values and its flags stay as they are.
+    Graphs that are marked as anomalies become known anomalies of a copy of the detector, those marked as normal become
+    references of it. The graphs left are ranked by standardised scores, three quarters with the marks and one quarter
+    without. The detector itself, its p-values and its flags stay as they are.
 
     Every mark is written to ``path`` at once, one line of JSON, and is never rewritten: a killed review loses nothing.
 
@@ -85,13 +87,15 @@ class Review:
         self._places = {name: place for place, name in enumerate(self._fixed.ids)}
         equal = equal_places(self._fixed.graphs, detector.scorer_.graphs)
         self._equals_reference = {self._fixed.ids[place] for place in np.flatnonzero(equal >= 0)}
+        # What no mark changes is worked out now: a mark must take effect at once.
+        self._kernel = detector.scorer_.normal_kernel
+        self._pool = self._compared()
         self._marks: dict[str, Mark] = {}
         self._ranking: ScoredGraphs | None = self._fixed
         self.path = None if path is None else Path(path)
         if self.path is not None and self.path.exists():
             for mark in read_marks(self.path):
-                if mark.id in self._places:
-                    self._take(mark)
+                self.take(mark)
 
     def __len__(self) -> int:
         return len(self._fixed)
@@ -126,12 +130,23 @@ class Review:
         mark = Mark(identifier, verdict, self.reviewer, datetime.now(UTC).isoformat(timespec="seconds"), comment)
         if self.path is not None:
             _append(self.path, mark)
-        self._take(mark)
+        self.take(mark)
+
+    def take(self, mark: Mark) -> bool:
+        """Take a mark that was made and kept elsewhere; False, and nothing else, if it is of no graph under review."""
+        if mark.id not in self._places:
+            return False
+        self._marks.pop(mark.id, None)
+        self._marks[mark.id] = mark
+        self._ranking = None
+        return True
 
     def ranking(self) -> ScoredGraphs:
         """All graphs by what is known now; p-values and flags are those of the detector without the marks."""
         if self._ranking is None:
-            self._ranking = self._updated()
+            fixed, marked = self._fixed.scores, self.scores_with_marks()
+            mixed = (1 - FEEDBACK) * _standardised(fixed) + FEEDBACK * _standardised(marked)
+            self._ranking = self._fixed if marked is fixed else replace(self._fixed, scores=mixed)
         return self._ranking
 
     def save(self, path: str | Path) -> None:
@@ -145,35 +160,47 @@ class Review:
             raise ArtifactError(f"{path} is not a file of marks. Name one that a review wrote.")
         return cls(detector, graphs, path=path, reviewer=reviewer)
 
-    def _take(self, mark: Mark) -> None:
-        before = set(self.found)
-        self._marks.pop(mark.id, None)
-        self._marks[mark.id] = mark
-        if set(self.found) != before:
-            self._ranking = None
-
-    def _updated(self) -> ScoredGraphs:
-        teaching = [self._places[name] for name in self.found if name not in self._equals_reference]
+    def _compared(self) -> ComparedPool | None:
+        """The graphs compared with the references; None where they are too many to be kept."""
         measured = self._fixed.measured
-        if not teaching or measured is None:
-            return self._fixed
-        scorer = self._detector.scorer_
-        known = measured[teaching]
-        taken = set() if scorer.known is None else set(scorer.known.graphs.graphs.ids)
-        renamed = tuple(f"reviewed/{name}" if name in taken else name for name in known.graphs.ids)
-        known = replace(known, graphs=replace(known.graphs, ids=renamed))
-        if scorer.known is not None:
-            known = join_profiled([scorer.known.graphs, known])
-        with_feedback = scorer.with_anomalies(known).scores(measured)
-        share = len(teaching) / (len(teaching) + HALF_WEIGHT)
-        mixed = (1 - share) * _standing(self._fixed.scores) + share * _standing(with_feedback)
-        return replace(self._fixed, scores=mixed)
+        if measured is None or len(measured) * len(self._kernel.training_rows) > KEPT_PAIRS:
+            return None
+        return ComparedPool.of(measured, self._detector.scorer_, self._kernel)
+
+    def scores_with_marks(self, *, normals: bool = True) -> NDArray[np.float64]:
+        """Scores of all graphs by what is known now; without `normals`, marks of normal graphs are left out."""
+        measured, scorer, pool = self._fixed.measured, self._detector.scorer_, self._pool
+        anomalies = self._marked("anomaly")
+        normal = self._marked("normal") if normals and pool is not None else np.zeros(0, np.int64)
+        if measured is None or not len(anomalies) + len(normal):
+            return self._fixed.scores
+        if len(normal) and pool is not None:
+            pool = pool.with_normals(normal, measured[normal], scorer)
+        if len(anomalies):
+            scorer = scorer.with_anomalies(self._known(measured[anomalies]), self._kernel)
+        if pool is None:
+            return scorer.scores(measured)
+        if scorer.known is None:
+            return scorer.fusion.scores(pool.distances)
+        return scorer.known.pool_scores(scorer, pool)
+
+    def _marked(self, verdict: str) -> NDArray[np.int64]:
+        """Places of the graphs with this mark that teach something."""
+        names = (mark.id for mark in self.marks if mark.verdict == verdict and mark.id not in self._equals_reference)
+        return np.array([self._places[name] for name in names], dtype=np.int64)
+
+    def _known(self, found: ProfiledGraphs) -> ProfiledGraphs:
+        """The anomalies found, after those that the detector knows."""
+        before = self._detector.scorer_.known
+        if before is None:
+            return found
+        taken = set(before.graphs.graphs.ids)
+        ids = tuple(f"reviewed/{name}" if name in taken else name for name in found.graphs.ids)
+        return join_profiled([before.graphs, replace(found, graphs=replace(found.graphs, ids=ids))])
 
 
-def _standing(scores: Any) -> Any:
-    """The share of graphs that score lower, equal ones counting half: rankings of two rules side by side."""
-    ordered = np.sort(scores)
-    return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / (2 * len(scores))
+def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((scores - scores.mean()) / (scores.std() or 1.0))
 
 
 def read_marks(path: Path) -> Sequence[Mark]:

@@ -16,16 +16,19 @@ from graphglass.channels.calibration import conformal_p_values, left_out_p_value
 from graphglass.detector.reference_sets import equal_places
 from graphglass.files.output_file import refuse_unless_writable, write_file
 from graphglass.files.rows import encoded, of_one_type
+from graphglass.graphs.reading import input_order
 from graphglass.graphs.user_columns import free_names
 from graphglass.messages import setting
 
 if TYPE_CHECKING:
     from graphglass.channels.profiled_graphs import ProfiledGraphs
+    from graphglass.detector.explanation import Explanation
     from graphglass.detector.scorer import ReferenceScorer
     from graphglass.graphs.graph_set import GraphSet
     from graphglass.graphs.reading import Reject
 
-SHOWN = 50
+SHOWN = 20
+PICTURED, LARGEST_PICTURED = 5, 60  # rows with a picture in a notebook, and the nodes of one
 SHIFTED = 0.9  # share of the graphs outside the references' range that is worth a remark
 LEAST_SHIFTED = 10  # graphs
 
@@ -50,14 +53,14 @@ class ScoredGraphs:
         Whether a graph equals a reference.
     known : bool (graphs,)
         Whether a graph equals a known anomaly; such graphs score higher than new ones.
-    rejected : tuple of Reject
-        Records of the input that could not be read.
     shifted : tuple of str
         Remarks on attributes that lie outside the range of the references in nearly all graphs.
     scorer : ReferenceScorer or None
         What scored them.
     measured : ProfiledGraphs or None
         The graphs as the channels read them; None where a private summary scored them.
+    index : pandas.Index or None
+        Of the DataFrame that the graphs come from, where each row is a graph.
     """
 
     graphs: GraphSet
@@ -66,10 +69,10 @@ class ScoredGraphs:
     alpha: float
     reference: NDArray[np.bool_]
     known: NDArray[np.bool_]
-    rejected: tuple[Reject, ...] = ()
     shifted: tuple[str, ...] = ()
     scorer: ReferenceScorer | None = None
     measured: ProfiledGraphs | None = None
+    index: Any = None
 
     @classmethod
     def uncalibrated(cls, graphs: GraphSet, scores: NDArray[np.float64]) -> ScoredGraphs:
@@ -83,6 +86,11 @@ class ScoredGraphs:
     @property
     def ids(self) -> tuple[str, ...]:
         return self.graphs.ids
+
+    @property
+    def rejected(self) -> tuple[Reject, ...]:
+        """Records of the input that could not be read; they have a row, but no score."""
+        return self.graphs.rejected
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
@@ -104,15 +112,21 @@ class ScoredGraphs:
     @cached_property
     def reasons(self) -> list[str | None]:
         """The first reason of every flagged graph, None for the others."""
-        # Explanations are made from scores, and show tables of them: the import would go round.
-        from graphglass.detector.explanation import explain_one
-
         found: list[str | None] = [None] * len(self)
         if self.scorer is not None and self.measured is not None:
             for place in np.flatnonzero(self.flagged).tolist():
-                sentences = explain_one(self.measured[[place]], self.scorer, neighbours=0).reasons
-                found[place] = sentences[0] if sentences else None
+                found[place] = next(iter(self.explain(place, neighbours=0).reasons), None)
         return found
+
+    def explain(self, place: int, *, neighbours: int = 5) -> Explanation:
+        """Why the graph at a place has its score; see :meth:`GraphGlass.explain`."""
+        # Explanations are made from scores, and show tables of them: the import would go round.
+        from graphglass.detector.explanation import explain_one
+
+        assert self.scorer is not None
+        assert self.measured is not None
+        graph, reference = self.measured[[place]], bool(self.reference[place])
+        return explain_one(graph, self.scorer, neighbours=neighbours, reference=reference)
 
     @property
     def notice(self) -> str:
@@ -125,9 +139,8 @@ class ScoredGraphs:
         return " ".join(parts)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """One row per graph, then one per rejected record: the columns of every result file."""
-        lost = len(self.rejected)
-        none = [None] * lost
+        """One row per record of the input, in its order: the columns of every result file."""
+        none = [None] * len(self.rejected)
         columns: dict[str, Sequence[Any]] = {
             "id": [*self.ids, *(reject.id for reject in self.rejected)],
             "score": [*self.scores.tolist(), *none],
@@ -139,8 +152,13 @@ class ScoredGraphs:
         columns["reference"] = [*self.reference.tolist(), *none]
         columns["reason"] = [*self.reasons, *none]
         columns["error"] = [*[None] * len(self), *(reject.reason for reject in self.rejected)]
-        own = {name: [*values.tolist(), *none] for name, values in self.graphs.columns.items()}
-        return columns | dict(zip(free_names(own, columns), own.values(), strict=True))
+        own = {
+            name: [*values.tolist(), *(reject.columns.get(name) for reject in self.rejected)]
+            for name, values in self.graphs.columns.items()
+        }
+        columns |= dict(zip(free_names(own, columns), own.values(), strict=True))
+        order = input_order(len(self), self.rejected).tolist()
+        return {name: [values[row] for row in order] for name, values in columns.items()}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """One mapping per row, as ``pandas.DataFrame(table)`` takes it."""
@@ -148,10 +166,11 @@ class ScoredGraphs:
         return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame, indexed by id."""
+        """The rows as a pandas DataFrame, with the index of the DataFrame that was scored, or else indexed by id."""
         import pandas
 
-        return pandas.DataFrame(self.columns()).set_index("id")
+        rows = pandas.DataFrame(self.columns())
+        return rows.set_index("id") if self.index is None else rows.set_axis(self.index)
 
     def to_polars(self) -> Any:
         """The rows as a polars DataFrame."""
@@ -171,17 +190,26 @@ class ScoredGraphs:
         refuse_unless_writable(Path(path))
         write_file(Path(path), encoded(self.columns(), suffix))
 
+    def __repr__(self) -> str:
+        return f"ScoredGraphs({len(self)} graphs, {int(self.flagged.sum())} flagged)"
+
     def _repr_html_(self) -> str:
-        heads = ["id", "score", *["p-value", ""] * (self.p_values is not None)]
-        rows = []
-        for i in self.order[:SHOWN]:
-            row = [escape(self.ids[i]), f"{self.scores[i]:.4f}"]
+        from graphglass.drawing.graph_svg import draw_graph, drawing_style, frequent_labels
+
+        colours = frequent_labels(self.graphs)
+        heads = ["", "id", "score", *["p-value", ""] * (self.p_values is not None)]
+        rows: list[list[str]] = []
+        for i in self.order[:SHOWN].tolist():
+            drawn = len(rows) < PICTURED and self.graphs.sizes[i] <= LARGEST_PICTURED
+            picture = draw_graph(self.graphs[i], coloured=colours).svg if drawn else ""
+            row = [f'<div style="width:120px">{picture}</div>', escape(self.ids[i]), f"{self.scores[i]:.4f}"]
             if self.p_values is not None:
                 row += [f"{self.p_values[i]:.4f}", "flagged" * bool(self.flagged[i])]
             rows.append(row)
         more = len(self) - len(rows)
-        notes = [escape(self.notice)] * bool(self.notice) + [f"{more} more rows are not shown."] * (more > 0)
-        return html_table(heads, rows) + "".join(f"<p>{note}</p>" for note in notes)
+        first = f"<p>{escape(self.notice)}</p>" if self.notice else ""
+        table = first + html_table(heads, rows) + (f"<p>{more} more rows are not shown.</p>" if more > 0 else "")
+        return f"<div><style>{drawing_style()}</style>{table}</div>"
 
 
 def scored_graphs(
@@ -212,8 +240,7 @@ def scored_graphs(
             conformal_p_values(scores, scorer.reference_scores),
         )
     shifted = tuple(shifted_attributes(queries.graphs, scorer.references.graphs))
-    rejected = queries.graphs.rejected
-    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, rejected, shifted, scorer, queries)
+    return ScoredGraphs(queries.graphs, scores, p_values, alpha, reference, known, shifted, scorer, queries)
 
 
 def shifted_attributes(graphs: GraphSet, references: GraphSet) -> Iterator[str]:

@@ -5,25 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.channel import Channel, Rows
+from graphglass.channels.channel import AnyChannel
 from graphglass.channels.fusion import Fusion
+from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.known_anomalies import KnownAnomalies, row_sums
+from graphglass.detector.known_anomalies import KnownAnomalies, NormalKernel, row_sums
 from graphglass.errors import SchemaError
-from graphglass.graphs.concatenation import with_edge_attributes
+from graphglass.graphs.concatenation import with_attributes, with_edge_attributes
 from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.reading import ReadingOptions
+from graphglass.messages import setting
 
 TOGETHER = 1_000  # queries that all channels read while they are in the processor's cache
 PAIRS = 4_000_000  # distances between queries and references held at once
 
-Fuse = Callable[[Sequence[Channel], ProfiledGraphs], Fusion]  # fitted channels and the references they left out
+Fuse = Callable[[Sequence[AnyChannel], ProfiledGraphs], Fusion]  # fitted channels and the references they left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,7 @@ class ReferenceScorer:
     """
 
     references: ProfiledGraphs
-    channels: tuple[Channel, ...]
+    channels: tuple[AnyChannel, ...]
     fusion: Fusion
     reference_scores: NDArray[np.float64]
     schema: GraphSchema
@@ -63,7 +66,7 @@ class ReferenceScorer:
 
     @classmethod
     def fit(
-        cls, references: ProfiledGraphs, channels: Sequence[Channel], fuse: Fuse, *, structure_only: bool = False
+        cls, references: ProfiledGraphs, channels: Sequence[AnyChannel], fuse: Fuse, *, structure_only: bool = False
     ) -> Self:
         """Fit every channel on the references and fuse those with data."""
         for channel in channels:
@@ -85,18 +88,19 @@ class ReferenceScorer:
         """Places of ``references`` among ``graphs``."""
         return np.arange(len(self.references))
 
-    def search(self, queries: ProfiledGraphs) -> Any:
-        """Which references each query is compared with, in the form that the methods below take."""
+    def search(self, queries: ProfiledGraphs) -> Candidates:
+        """Which references each query is compared with: all of them."""
+        return None
 
-    def channel_distances(self, channel: Channel, rows: Rows, found: Any) -> NDArray[np.float64]:
+    def channel_distances(self, channel: AnyChannel, rows: Rows, found: Candidates) -> NDArray[np.float64]:
         """Distances of queries to the normals in one channel, (rows,)."""
         return channel.distances(rows)
 
     def kernel_sums(
         self,
-        channel: Channel,
+        channel: AnyChannel,
         rows: Rows,
-        found: Any,
+        found: Candidates,
         kernel: Callable[[NDArray[np.float64]], NDArray[np.float64]],
         places: NDArray[np.int64],
         coefficients: NDArray[np.float64],
@@ -112,20 +116,19 @@ class ReferenceScorer:
 
         return channel.distances(rows, add), sums
 
-    def rows(self, channel: Channel) -> Rows:
+    def rows(self, channel: AnyChannel) -> Rows:
         """Rows of ``references``."""
-        return channel.references
+        rows: Rows = channel.references
+        return rows
 
-    def distances_between(self, channel: Channel, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Plain distances of ``references`` to those of them at `places`, (references, places).
+    def distances_to(self, channel: AnyChannel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Plain distances to the ``references`` at `places`, (rows, places).
 
-        Each is compared with all, some rows at a time, for the bits that a query would get.
+        Each row is compared with all, some rows at a time, for the bits that a query would get.
         """
-        count = len(self.references)
-        step = max(1, PAIRS // count)
-        starts = range(0, count, step)
-        blocks = [channel.compare(channel.references[i : i + step], channel.references)[:, places] for i in starts]
-        return np.concatenate(blocks)
+        step = max(1, PAIRS // len(self.references))
+        starts = range(0, len(rows), step)
+        return np.concatenate([channel.compare(rows[i : i + step], channel.references)[:, places] for i in starts])
 
     def candidates(self, query: ProfiledGraphs) -> NDArray[np.int64]:
         """Places of the references that one query is compared with."""
@@ -139,11 +142,15 @@ class ReferenceScorer:
         """Leave-one-out scores of the references at `places`, which the queries equal one by one, (queries,)."""
         return self.reference_scores[places]
 
+    def left_out_distances(self, query: ProfiledGraphs, place: int) -> dict[str, NDArray[np.float64]]:
+        """Distances of the reference at `place`, which the query equals, to the others, {channel: (1,)}."""
+        return {channel.name: channel.left_out[[place]] for channel in self.channels}
+
     def approximations(self) -> dict[str, str]:
         """What a query is not compared with exactly, a sentence each."""
         return {}
 
-    def _to_references(self, channel: Channel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _to_references(self, channel: AnyChannel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distances in units of a channel to some references; to all at once, as scores are made."""
         return (channel.compare(rows, channel.references) / channel.reference_scales)[:, places]
 
@@ -169,12 +176,18 @@ class ReferenceScorer:
         """Whether every reference is kept whole and has a leave-one-out score."""
         return len(self.references) == len(self.graphs)
 
+    @cached_property
+    def normal_kernel(self) -> NormalKernel:
+        """What the classifier of known anomalies knows of the references, kept for reviews."""
+        return NormalKernel.fit(self)
+
     def accept(self, queries: GraphSet) -> GraphSet:
         """Queries in the form of the references: class labels dropped, attributes matched by name.
 
         Graphs without a single edge are taken where edge labels or attributes are expected. An undirected edge counts
         as one in each direction where the references are directed; direction and edge attributes that the references
-        lack are ignored, and a missing ``count`` is 1.
+        lack are ignored, and a missing ``count`` is 1. Where nodes have types, attributes of a type that the references
+        lack are ignored, and those of a type that the queries lack are 0.
 
         Raises
         ------
@@ -190,23 +203,25 @@ class ReferenceScorer:
         if schema.directed and not queries.directed and queries.edge_count:
             warnings.warn(
                 "The references are directed and these graphs are not: each edge of theirs counts in both directions. "
-                "If they have a direction, read them with --directed (directed=True in Python).",
+                f"If they have a direction, read them with {setting('directed', True)}.",
                 stacklevel=1,  # the same place for every caller: shown once
             )
         queries = queries.as_directed() if schema.directed else replace(queries, outgoing=None)
+        typed = self.graphs.reading is not None and self.graphs.reading.typed
         if schema.edge_attributes:
-            queries = with_edge_attributes(queries, schema.edge_attributes)
+            queries = with_edge_attributes(queries, schema.edge_attributes, zero=typed)
         else:
             queries = replace(queries, edge_attributes=None, edge_attribute_names=())
-        names, found = schema.attributes, queries.attribute_names
-        if queries.attributes is not None and names != found and sorted(names) == sorted(set(found)):
-            columns = [found.index(name) for name in names]
-            queries = replace(queries, attributes=queries.attributes[:, columns], attribute_names=names)
+        if typed or set(schema.attributes) == set(queries.attribute_names):
+            queries = with_attributes(queries, schema.attributes)
         carried = GraphSchema.of(queries)
         if carried != schema:
+            table = ""
+            if (schema.node_labels, schema.attributes) != (carried.node_labels, carried.attributes):
+                table = f" A table of nodes is named with {setting('nodes', 'FILE')}."
             raise SchemaError(
-                f"Queries must carry what the references carry: {schema.described()}. Found "
-                f"{carried.described()}. Read both with the same options, or give the detector references of this kind."
+                f"Queries must carry what the references carry: {schema.described()}. Found {carried.described()}. "
+                f"Read both with the same options, or give the detector references of this kind.{table}"
             )
         if any(channel.family == "chemistry" for channel in self.channels) and queries.atom_environments is None:
             raise SchemaError(
@@ -219,7 +234,7 @@ class ReferenceScorer:
         """Anomaly scores (eq:fixedscore under the paper's scorers)."""
         return np.concatenate([self.scores_among(part, self.search(part)) for part in _parts(queries)])
 
-    def scores_among(self, queries: ProfiledGraphs, found: Any) -> NDArray[np.float64]:
+    def scores_among(self, queries: ProfiledGraphs, found: Candidates) -> NDArray[np.float64]:
         """Scores by what :meth:`search` found."""
         if self.known is not None:
             return self.known.scores(self, queries, found)
@@ -234,6 +249,15 @@ class ReferenceScorer:
             return self.known.scores(self, queries, found), self.known.contributions(self, queries, found)
         distances = {c.name: self.channel_distances(c, rows[c.name], found) for c in self.channels}
         return self.fusion.scores(distances), self.fusion.contributions(distances)
+
+    def left_out_parts(
+        self, query: ProfiledGraphs, place: int
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Leave-one-out score and contributions of the reference at `place`, which the query equals."""
+        scores, distances = self.left_out_scores(query, np.array([place])), self.left_out_distances(query, place)
+        if self.known is not None:
+            return scores, self.known.left_out_contributions(self, query, distances, scores)
+        return scores, self.fusion.contributions(distances)
 
     def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every query; they sum to it."""
@@ -273,15 +297,18 @@ class ReferenceScorer:
         twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
         return np.maximum(self.fusion.scores(pairs) - twin, 0)
 
-    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> Self:
-        """The same references with these known anomalies; without any, scores keep their bits."""
+    def with_anomalies(self, anomalies: ProfiledGraphs | None, kernel: NormalKernel | None = None) -> Self:
+        """The same references with these known anomalies; without any, scores keep their bits.
+
+        Who adds anomalies one after the other passes the kernel of the references, which they do not change.
+        """
         plain = replace(self, reference_scores=self.fusion.scores(left_out_distances(self.channels)), known=None)
         if anomalies is None:
             return plain
-        known, scores = KnownAnomalies.fit(anomalies, plain)
+        known, scores = KnownAnomalies.fit(anomalies, plain, kernel)
         return replace(plain, reference_scores=scores, known=known)
 
-    def _distances(self, queries: ProfiledGraphs, found: Any) -> dict[str, NDArray[np.float64]]:
+    def _distances(self, queries: ProfiledGraphs, found: Candidates) -> dict[str, NDArray[np.float64]]:
         return {c.name: self.channel_distances(c, c.encode(queries), found) for c in self.channels}
 
 
@@ -292,5 +319,5 @@ def _parts(queries: ProfiledGraphs) -> list[ProfiledGraphs]:
     return [queries[first : first + TOGETHER] for first in range(0, len(queries), TOGETHER)]
 
 
-def left_out_distances(channels: Sequence[Channel]) -> dict[str, NDArray[np.float64]]:
+def left_out_distances(channels: Sequence[AnyChannel]) -> dict[str, NDArray[np.float64]]:
     return {channel.name: channel.left_out for channel in channels}

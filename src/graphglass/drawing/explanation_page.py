@@ -33,8 +33,8 @@ def explanation_html(explanation: Explanation) -> str:
     sentences = "".join(f"<li>{escape(cause.words)} ({cause.share:.0f}%)</li>" for cause in explanation.causes)
     shares = [(name, share) for name, share in explanation.shares.items() if share >= 0.5]
     return (
-        f'<div class="explanation"><style>{drawing_style()}{_STYLE}</style><p><b>{escape(explanation.id)}</b>: score '
-        f'{explanation.score:.4f}, p-value {explanation.p_value:.4f}</p><div class="pair">{"".join(figures)}</div>'
+        f'<div class="explanation"><style>{drawing_style()}{_STYLE}</style><p><b>{escape(explanation.id)}</b>: '
+        f'{explanation.headline}</p><div class="pair">{"".join(figures)}</div>'
         f"<ul>{sentences}</ul>{share_bars(shares)}</div>"
     )
 

@@ -89,9 +89,11 @@ def draw_graph(
         shown = without_nodes(graph, [np.delete(np.arange(graph.node_count), kept)])
         at_edges = at_edges[np.isin(listed.sources, kept) & np.isin(listed.targets, kept)]
         listed = shown.edge_list()
-    molecule = depict(shown)
-    places = layout_graph(shown) if molecule is None else molecule.places
-    places, spacing, height = _fitted(places)
+    molecule = depict(shown, _WIDTH, _MARGIN)
+    if molecule is None:
+        places, spacing, height = _fitted(layout_graph(shown))
+    else:
+        places, spacing, height = molecule.places, molecule.length, molecule.height
     nodes = np.zeros(len(kept)) if attribution is None else attribution[kept]
     hottest = max(nodes.max(initial=0.0), at_edges.max(initial=0.0)) or 1.0
     titles = _titles(graph, kept, attribution)
@@ -109,7 +111,7 @@ def draw_graph(
         legend = _legend(labels, coloured, foreign, height)
     else:
         parts = _halos(places, edges, nodes / hottest, at_edges / hottest, 0.42 * spacing)
-        parts += molecule.svg(places, spacing)
+        parts += molecule.svg
         parts += [_circle(places[node], 0.38 * spacing, "lacking", titles[node]) for node in rings]
         parts += [_circle(place, 0.4 * spacing, "touch", title) for place, title in zip(places, titles, strict=True)]
         legend = []

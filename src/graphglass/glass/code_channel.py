@@ -11,7 +11,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.glass.vmf import kde_score
 
 
-class CodeChannel(Channel):
+class CodeChannel(Channel[NDArray[np.float32]]):
     """Mean cosine distance to the k nearest references in one code, such as ``graph:64`` (eq:knn_distance).
 
     Attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.channel import Channel
+from graphglass.channels.channel import AnyChannel
 from graphglass.channels.fusion import Fusion
-from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs
 from graphglass.detector.model_files import load_detector
 from graphglass.detector.reference_detector import LEARNED, ReferenceDetector
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.scorer import ReferenceScorer
-from graphglass.errors import MissingExtraError, NotFittedError, ParameterError
+from graphglass.errors import MissingExtraError, NotFittedError
 from graphglass.glass.pretrained import PretrainedEncoder, load_pretrained
 from graphglass.glass.salted_hashes import SaltedHashes
 from graphglass.glass.scoring_rules import paper_channels, paper_fusion, paper_variants
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from graphglass.glass.encoders.text_encoder import TextEncoder
     from graphglass.glass.trained_encoder import TrainedEncoder
     from graphglass.glass.training.trainer import Domain
-
-DOMAINS = ("mol", "protein", "social")  # names that the paper's prompts have for them
 
 
 class GLASS(ReferenceDetector):
@@ -66,6 +64,9 @@ class GLASS(ReferenceDetector):
         Train with the prototype loss (eq:proto_loss).
     prompt : {1, 2}, default=1
         Version of the prompt: the paper's fields, or also labels, attributes and more structure.
+    details : sequence of str, default=()
+        What to take from the authors' public code where the paper's text leaves it open, such as ``training-mode``:
+        names of :data:`graphglass.glass.training.config.AUTHORS`.
     weights : str, optional
         The name of an encoder that comes with the package, see :meth:`pretrained`; then nothing is trained.
     features : {"kept", "structure"}, default="kept"
@@ -125,6 +126,7 @@ class GLASS(ReferenceDetector):
         learning_rate: float = 5e-5,
         prototypes: bool = True,
         prompt: int = 1,
+        details: Sequence[str] = (),
         weights: str | None = None,
         features: str = "kept",
         device: str = "cpu",
@@ -143,6 +145,7 @@ class GLASS(ReferenceDetector):
         self.learning_rate = learning_rate
         self.prototypes = prototypes
         self.prompt = prompt
+        self.details = details
         self.weights = weights
         self.features = features
         self.device = device
@@ -160,14 +163,14 @@ class GLASS(ReferenceDetector):
         Parameters are those of the class; the encoder is the one that the weights are aligned with.
         """
         found = load_pretrained(name)
-        domain = name if name in DOMAINS else "graph"
-        detector = cls(**{"encoder": found.card["text"]["name"], "domain": domain, **parameters, "weights": name})
+        chosen = {"encoder": found.card["text"]["name"], "domain": found.domain} | parameters
+        detector = cls(**chosen, weights=name)
         detector.embedder_, detector.training_hashes_ = detector._open_embedder(found), found.trained_on
         return detector
 
     def fit(
         self,
-        graphs: Any,
+        graphs: GraphsLike | Domain | Mapping[str, Domain],
         y: object = None,
         *,
         checkpoint: str | Path | None = None,
@@ -204,23 +207,22 @@ class GLASS(ReferenceDetector):
 
     def fit_encoder(
         self,
-        graphs: Any,
+        graphs: GraphsLike | Domain | Mapping[str, Domain],
         *,
         checkpoint: str | Path | None = None,
         resume: bool = False,
         trained: TrainedEncoder | None = None,
-        on_epoch: Callable[[TrainedEncoder], None] | None = None,
     ) -> Self:
         """Train as :meth:`fit` does and keep no references.
 
         Such a detector embeds graphs, releases private summaries and takes references (:meth:`with_references`).
-        ``on_epoch`` is called with the encoder after every epoch; the other parameters are those of :meth:`fit`.
+        Parameters are those of :meth:`fit`.
         """
         settings = self.settings()
         domains = prepare(graphs, settings, self.domain, progress=self.verbose)
         self.embedder_ = train_embedder(
             domains, settings, self.domain, seed=self.random_state, progress=self.verbose,
-            checkpoint=checkpoint, resume=resume, trained=trained, on_epoch=on_epoch,
+            checkpoint=checkpoint, resume=resume, trained=trained,
         )  # fmt: skip
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
         self.training_hashes_ = SaltedHashes.of(item for part in parts for item in part.graphs.content_hashes())
@@ -249,12 +251,12 @@ class GLASS(ReferenceDetector):
 
     # Codes
 
-    def score_variants(self, graphs: Any) -> dict[str, NDArray[np.float64]]:
+    def score_variants(self, graphs: GraphsLike) -> dict[str, NDArray[np.float64]]:
         """The paper's scoring rules side by side (tab:scoring)."""
         queries = self._queries(graphs)
         return paper_variants(queries, self.references_, self.embedder_.slices, self.k, self.domain)
 
-    def channel_embeddings(self, graphs: Any) -> dict[str, NDArray[np.float32]]:
+    def channel_embeddings(self, graphs: GraphsLike) -> dict[str, NDArray[np.float32]]:
         """Unit rows of every code, by name such as ``graph:64``."""
         self._ready()
         return dict(self.embedder_.embed(graph_set(graphs)).codes)
@@ -288,10 +290,10 @@ class GLASS(ReferenceDetector):
 
     # What the base asks for
 
-    def _channels(self) -> Sequence[Channel]:
+    def _channels(self) -> Sequence[AnyChannel]:
         return paper_channels(self.embedder_.slices, self.k, self.scorer)
 
-    def _fuse(self, channels: Sequence[Channel], references: ProfiledGraphs) -> Fusion:
+    def _fuse(self, channels: Sequence[AnyChannel], references: ProfiledGraphs) -> Fusion:
         left_out = {channel.name: channel.left_out for channel in channels}
         return paper_fusion(
             left_out, references.codes, self.embedder_.slices, self.k,
@@ -302,7 +304,9 @@ class GLASS(ReferenceDetector):
         embedder = self.embedder_.for_any_domain() if structure_only else self.embedder_
         return embedder.embed(graphs, progress=self.verbose)
 
-    def _queries(self, graphs: Any, scorer: ReferenceScorer | None = None, *, trusted: bool = False) -> ProfiledGraphs:
+    def _queries(
+        self, graphs: GraphsLike, scorer: ReferenceScorer | None = None, *, trusted: bool = False
+    ) -> ProfiledGraphs:
         scorer = self._fitted("scorer_") if scorer is None else scorer
         if not scorer.structure_only or isinstance(graphs, ProfiledGraphs):
             return super()._queries(graphs, scorer, trusted=trusted)
@@ -345,16 +349,8 @@ class GLASS(ReferenceDetector):
 
     def _open_embedder(self, found: PretrainedEncoder) -> Embedder:
         """The pretrained encoder for graphs of any domain."""
-        from graphglass.glass.embedder import Embedder
-        from graphglass.glass.encoders.text_encoder import load_encoder
-
         settings = self.settings()
-        same = settings.encoder == found.card["text"]["name"]
-        if not same or (text := load_encoder(settings.encoder)).fingerprint.to_json() != found.card["text"]:
-            expected = f"{found.card['text']['name']!r}, which these weights are aligned with"
-            raise ParameterError("GLASS", "encoder", expected, settings.encoder)
-        trained = found.encoder
-        return Embedder(text, trained, trained.schema, trained.slices, self.domain, settings.device)
+        return found.embedder(settings.encoder, self.domain, settings.device)
 
     def _take_pretrained(self, found: PretrainedEncoder, opened: Embedder, domains: Domain | dict[str, Domain]) -> None:
         """Set the encoders of :attr:`weights` for these references."""

@@ -9,6 +9,7 @@ from typing import Any
 from graphglass.errors import ParameterError
 from graphglass.glass.prompt.graphdp import VERSIONS
 from graphglass.glass.scoring_rules import SCORERS
+from graphglass.glass.training.config import AUTHORS
 
 FEATURES = ("kept", "structure")
 
@@ -45,6 +46,8 @@ class GlassSettings:
         Train with the prototype loss (eq:proto_loss).
     prompt : {1, 2}
         Version of the prompt.
+    details : tuple of str
+        Names of :data:`graphglass.glass.training.config.AUTHORS`.
     features : {"kept", "structure"}
         What transfer reads: the labels and attributes of every domain in the public columns, or structure alone.
     device : str
@@ -61,6 +64,7 @@ class GlassSettings:
     learning_rate: float = 5e-5
     prototypes: bool = True
     prompt: int = 1
+    details: tuple[str, ...] = ()
     features: str = "kept"
     device: str = "cpu"
 
@@ -68,7 +72,7 @@ class GlassSettings:
     def of(cls, parameters: Mapping[str, Any]) -> GlassSettings:
         """The settings among the parameters of an estimator; no encoder stands for the preferred one."""
         chosen = {item.name: parameters[item.name] for item in fields(cls)}
-        chosen["slices"] = tuple(chosen["slices"])
+        chosen |= {name: tuple(chosen[name]) for name in ("slices", "details")}
         return cls(**{name: value for name, value in chosen.items() if name != "encoder" or value is not None})
 
     def __post_init__(self) -> None:
@@ -76,6 +80,8 @@ class GlassSettings:
             raise ParameterError("GLASS", "scorer", f"one of {', '.join(SCORERS)}", self.scorer)
         if self.prompt not in VERSIONS:
             raise ParameterError("GLASS", "prompt", "1 or 2", self.prompt)
+        if not set(self.details) <= set(AUTHORS):
+            raise ParameterError("GLASS", "details", f"names among {', '.join(AUTHORS)}", self.details)
         if self.features not in FEATURES:
             raise ParameterError("GLASS", "features", f"one of {', '.join(FEATURES)}", self.features)
         if not isinstance(self.k, int) or self.k < 1:

@@ -56,9 +56,17 @@ def _directions(width: int) -> NDArray[np.float64]:
 def rows_times(table: NDArray[Real], matrix: NDArray[Real]) -> NDArray[Real]:
     """The product, every row by itself: a library product may round a row differently in another batch."""
     out = np.zeros((len(table), matrix.shape[1]), table.dtype)
+    inner = matrix.shape[0]
+    whole = inner - inner % 4
     for i in range(len(table)):
-        for j in range(matrix.shape[0]):
-            value = table[i, j]
+        for j in range(0, whole, 4):  # four terms for each time that a sum is loaded and stored
+            one, two, three, four = table[i, j], table[i, j + 1], table[i, j + 2], table[i, j + 3]
             for c in range(matrix.shape[1]):
-                out[i, c] += value * matrix[j, c]
+                total = out[i, c] + one * matrix[j, c]
+                total = total + two * matrix[j + 1, c]
+                total = total + three * matrix[j + 2, c]
+                out[i, c] = total + four * matrix[j + 3, c]
+        for j in range(whole, inner):
+            for c in range(matrix.shape[1]):
+                out[i, c] += table[i, j] * matrix[j, c]
     return out

@@ -93,7 +93,11 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
             name: own_column([value for part in filled for value in part.columns.get(name, [None] * len(part))])
             for name in dict.fromkeys(name for part in filled for name in part.columns)
         },
-        rejected=tuple(reject for part in parts for reject in part.rejected),
+        rejected=tuple(
+            replace(reject, before=reject.before + start)
+            for part, start in zip(parts, offsets(np.array([len(part) for part in parts])), strict=False)
+            for reject in part.rejected
+        ),
         reading=filled[0].reading if all(part.reading == filled[0].reading for part in filled) else None,
     )
 
@@ -105,14 +109,27 @@ def counted_names(graphs: GraphSet) -> tuple[str, ...]:
     return (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
 
 
-def with_edge_attributes(graphs: GraphSet, names: tuple[str, ...]) -> GraphSet:
+def with_attributes(graphs: GraphSet, names: tuple[str, ...]) -> GraphSet:
+    """The set with these node attributes in this order, others left out; a missing one is 0."""
+    own = graphs.attribute_names
+    if own == names:
+        return graphs
+    table = np.zeros((graphs.node_count, len(names)), dtype=np.float32)
+    for place, name in enumerate(names):
+        if graphs.attributes is not None and name in own:
+            table[:, place] = graphs.attributes[:, own.index(name)]
+    return replace(graphs, attributes=table if names else None, attribute_names=names)
+
+
+def with_edge_attributes(graphs: GraphSet, names: tuple[str, ...], *, zero: bool = False) -> GraphSet:
     """The set with these edge attributes in this order, others left out; a missing ``count`` is 1.
 
-    Returned as it is if it lacks another one of them.
+    If it lacks another one of them, that is 0 where ``zero``, and otherwise the set is returned as it is.
     """
     own, ends = graphs.edge_attribute_names, len(graphs.neighbours)
-    if own == names or (ends and any(name not in own for name in names if name != COUNT)):
+    if own == names or (ends and not zero and any(name not in own for name in names if name != COUNT)):
         return graphs
     table = np.ones((ends, 0)) if graphs.edge_attributes is None else graphs.edge_attributes
-    columns = [table[:, own.index(name)] if name in own else np.ones(ends) for name in names]
+    missing = {name: np.full(ends, float(name == COUNT)) for name in names}
+    columns = [table[:, own.index(name)] if name in own else missing[name] for name in names]
     return replace(graphs, edge_attributes=np.stack(columns, axis=1), edge_attribute_names=names)

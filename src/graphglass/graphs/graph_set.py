@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
 from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
-from graphglass.messages import listing
+from graphglass.messages import no_such_id
 
 if TYPE_CHECKING:
     from graphglass.graphs.reading import ReadingOptions, Reject
@@ -250,11 +249,7 @@ class GraphSet:
         """The place of the graph with an id; a mistyped id is refused with the nearest ones."""
         if isinstance(identifier, str) and identifier in self._places:
             return self._places[identifier]
-        near = get_close_matches(str(identifier), self.ids, n=3)
-        hint = (
-            f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The ids begin with {listing(self.ids, 3)}."
-        )
-        raise GraphError(f"There is no graph {identifier!r:.60}. {hint}")
+        raise GraphError(no_such_id("graph", identifier, self.ids))
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -25,6 +25,10 @@ from graphglass.messages import counted, setting
 
 ATOM_ATTRIBUTES = ("formal_charge", "hydrogens", "aromatic", "in_ring", "hybridisation")
 STEREO_ATTRIBUTES = ("chirality", "double_bond_stereo")  # R 1, S -1; E 1, Z -1 at both ends
+# Cycles that RDKit may list of one molecule: its search for aromatic ones takes 0.3 s for 4,096, and grows with their
+# square. Twelve rings have at most 4,095.
+MOST_CYCLES, _FEW_RINGS, _MOST_STEPS = 10_000, 12, 1_500_000
+_MOST_RING_ATOMS = 4_000  # of more than twelve rings: the memory of a smallest basis grows with their square
 _BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}
 _HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0}  # others, such as lone ions: 0
 
@@ -65,6 +69,10 @@ def sanitised(chemistry: Any, molecule: Any, limits: Limits) -> Any:
     rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + len(chemistry.GetMolFrags(molecule))
     if rings > limits.max_rings:
         raise GraphError(f"a molecule of {rings:,} rings, the limit max_rings is {limits.max_rings:,}")
+    if rings > _FEW_RINGS and _has_many_cycles(chemistry, molecule):
+        raise GraphError(
+            f"a molecule whose {rings:,} rings are too large or share atoms in over {MOST_CYCLES:,} cycles"
+        )
     try:
         chemistry.SanitizeMol(molecule)
         if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
@@ -77,6 +85,43 @@ def sanitised(chemistry: Any, molecule: Any, limits: Limits) -> Any:
         return chemistry.RemoveHs(molecule, folding)
     except ValueError as error:  # RDKit's sanitisation exceptions are ValueErrors
         raise GraphError(f"not a possible molecule: {error}") from error
+
+
+def _has_many_cycles(chemistry: Any, molecule: Any) -> bool:
+    """Whether RDKit would keep too much: it lists all shortest cycles, up to two to the power of the rings.
+
+    Pairs of shortest paths that join into a cycle as long as one of a smallest basis are counted, each from its last
+    atom. That is an upper bound (Vismara, 1997) and needs no list.
+    """
+    copy = chemistry.Mol(molecule)
+    chemistry.FastFindRings(copy)
+    if sum(atom.IsInRing() for atom in copy.GetAtoms()) > _MOST_RING_ATOMS:
+        return True
+    basis = [list(ring) for ring in chemistry.GetSSSR(molecule)]
+    lengths, inside = {len(ring) for ring in basis}, {atom for ring in basis for atom in ring}
+    deepest = (max(lengths) + 1) // 2
+    nearby = {
+        i: [n.GetIdx() for n in molecule.GetAtomWithIdx(i).GetNeighbors() if n.GetIdx() in inside] for i in inside
+    }
+    cycles = steps = 0
+    for root in sorted(inside):
+        depth, ways, line = {root: 0}, {root: 1}, [root]
+        for atom in line:
+            step = depth[atom] + 1
+            for other in nearby[atom] if step <= deepest else ():
+                steps += 1
+                if other > root or depth.get(other, step) < step - 1:
+                    continue
+                if other not in depth:
+                    depth[other], ways[other] = step, 0
+                    line.append(other)
+                if step + depth[other] in lengths:
+                    cycles += ways[atom] * ways[other]
+                if depth[other] == step:
+                    ways[other] += ways[atom]
+            if cycles > MOST_CYCLES or steps > _MOST_STEPS:
+                return True
+    return False
 
 
 def _standardised(molecule: Any, how: str) -> Any:

@@ -25,7 +25,7 @@ from graphglass.graphs.parallel_edges import merge_rule
 from graphglass.graphs.readers.options import ReadOptions, ReadSettings
 from graphglass.graphs.readers.rejects import ReadResult, RejectLog, logger
 from graphglass.graphs.reading import ReadingOptions
-from graphglass.messages import listing
+from graphglass.messages import listing, setting
 
 
 def read_graphs(
@@ -88,8 +88,6 @@ def read_graphs(
     merge : mapping, optional
         How parallel edges combine an attribute: ``sum``, ``mean``, ``min`` or ``max`` by name of the attribute. By
         default amounts, weights and counts are summed, others averaged.
-    cache : bool, default True
-        Keep a large TU dataset in columnar form for the next time.
     keep : sequence of str or "all", optional
         Columns of the input to carry along as ``GraphSet.columns``, in any spelling of case; none by default. Columns
         of a molecule table (of a ``.smi`` file ``smiles`` and ``name``), values and ``name`` of an SDF record, fields
@@ -204,6 +202,13 @@ def read_report(
             f"{_shown(source)} has no column {min(unknown)!r} to ignore. "
             f"Columns that can be: {listing([*log.ignorable])}."
         )
+    for owner, name, codes, present in (
+        ("node", options.node_label, graphs.node_labels, len(graphs)),
+        ("edge", options.edge_label, graphs.edge_labels, graphs.edge_count),
+    ):
+        if name != ReadingOptions.node_label and codes is None and present:
+            table = f" A table of nodes is named with {setting('nodes', 'FILE')}." if owner == "node" else ""
+            raise SchemaError(f"No {owner} of {_shown(source)} has a {name!r}, which is to be its label.{table}")
     without = [name for name in options.merge or {} if name not in (*graphs.edge_attribute_names, COUNT)]
     if without and graphs.edge_count:
         raise SchemaError(
@@ -213,7 +218,7 @@ def read_report(
     result = log.result(graphs, kind.unit if isinstance(content, Path) else "item")
     chosen = {item.name: getattr(options, item.name) for item in fields(ReadingOptions)}
     ignored = tuple(sorted(log.ignored)) if reading is None else reading.ignore
-    chosen |= {"ignore": ignored, "use": (), "directed": graphs.directed}
+    chosen |= {"ignore": ignored, "use": (), "directed": graphs.directed, "typed": log.typed}
     return replace(result, graphs=replace(graphs, rejected=result.rejects, reading=ReadingOptions(**chosen)))
 
 
@@ -231,9 +236,9 @@ def _standard_input(limits: Limits) -> Iterator[Path]:
 
 def _dataset_hint(name: str) -> str:
     """Where a benchmark dataset is, if it was named in place of a file."""
-    from graphglass.graphs.tu_catalogue import CATALOGUE
+    from graphglass.graphs.datasets import TWELVE
 
-    if name.upper() not in CATALOGUE:
+    if name.upper() not in TWELVE:
         return ""
     known = name.upper()
     return (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphglass.errors import ArtifactError, ParameterError, SchemaError
 from graphglass.messages import setting
@@ -21,21 +24,29 @@ _MOST_NAMES = 4096
 class Reject:
     """One record that was left out: its line (from 1), or for objects in memory the place in the list (from 0).
 
-    ``columns`` are the caller's own values, where the record had some.
+    ``columns`` are the caller's own values, where the record had some; ``before`` counts the graphs that precede it.
     """
 
     position: int
     id: str
     reason: str
     columns: Mapping[str, Any] = field(default_factory=dict)
+    before: int = 0
+
+
+def input_order(graphs: int, rejected: Sequence[Reject]) -> NDArray[np.int64]:
+    """Rows of some graphs, then of the rejects, arranged as the input had them."""
+    places = [*range(graphs), *(reject.before - 0.5 for reject in rejected)]
+    return np.argsort(places, kind="stable")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
     """What the caller said about an input, as :func:`graphglass.read_graphs` describes it.
 
-    ``GraphSet.reading`` has one with what was found: the direction of the edges, and under ``ignore`` the columns that
-    were left out. Handed to :func:`graphglass.read_graphs` as ``reading``, it reads queries as the references were.
+    ``GraphSet.reading`` has one with what was found: the direction of the edges, under ``ignore`` the columns that were
+    left out, and whether nodes are ``typed``: then a graph need not have the attributes of every type. Handed to
+    :func:`graphglass.read_graphs` as ``reading``, it reads queries as the references were.
 
     Examples
     --------
@@ -62,6 +73,7 @@ class ReadingOptions:
     fill: float | None = None
     standardise: str = "none"
     stereo: bool = False
+    typed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("attributes", "edge_attributes", "ignore", "use"):
@@ -138,7 +150,7 @@ def _contradiction(name: str, mine: Any, theirs: Any) -> SchemaError:
 
 def _valid(name: str, value: Any) -> bool:
     """Whether a model file may hold this value."""
-    if name in ("stereo", "directed"):
+    if name in ("stereo", "directed", "typed"):
         return isinstance(value, bool)
     if name == "fill":
         return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from graphglass.errors import ArtifactError, ParameterError, PrivacyError
 from graphglass.files.atomic import write_whole
-from graphglass.files.single_file import pack_artifact, unpack_artifact
 from graphglass.glass.joint_features import JointFeatures
+from graphglass.privacy.single_file import pack_artifact, unpack_artifact
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.terms import PrivacyTerms, statement
 

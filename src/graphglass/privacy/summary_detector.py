@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,13 +51,18 @@ class SummaryDetector:
     def of(
         cls, summary: PrivateSummary, model: ReferenceDetector | None = None, *, source_prior: bool = False
     ) -> SummaryDetector:
-        """Score by the summary, with a model's encoders where it needs them; the model's references stay behind."""
-        # Only a GLASS has encoders.
-        needed: Any = model if summary.encoder is not None and hasattr(model, "embedder_") else None
-        summary.check_encoder(None if needed is None else needed.encoder_fingerprint())
+        """Score by the summary, with a model's encoders where it needs them; the model's references stay behind.
+
+        A summary of codes of an encoder that comes with the package needs no model.
+        """
+        embedder: Embedder | None = None
+        if summary.encoder is not None:
+            # Only a GLASS has encoders.
+            embedder = getattr(model, "embedder_", None) if model is not None else _packaged(summary.encoder)
+        summary.check_encoder(None if embedder is None else embedder.fingerprint)
         if source_prior:
             _ = summary.mean_with_prior  # refuses a summary without a prior now, not at the first score
-        return cls(summary, None if needed is None else needed.embedder_, source_prior)
+        return cls(summary, embedder, source_prior)
 
     def decision_function(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Anomaly score of every graph; higher is more abnormal. (graphs,)"""
@@ -133,3 +139,11 @@ class SummaryDetector:
             raise InputError("There is no graph to score. Pass at least one.")
         queries = queries.without_labels()
         return queries if self.embedder is None else dict(self.embedder.embed(queries).codes)
+
+
+def _packaged(fingerprint: str) -> Embedder | None:
+    if find_spec("torch") is None:
+        return None
+    from graphglass.glass.pretrained import pretrained_embedder
+
+    return pretrained_embedder(fingerprint)

@@ -99,7 +99,7 @@ def report_page(
     told: dict[int, Explanation] = {}
     with progress_bar("Explaining graphs", min(explained, len(graphs)), show=detector.verbose) as advance:
         for index in order[:explained].tolist():
-            told[index] = detector.explain(table.measured[[index]], neighbours=_NEIGHBOURS)
+            told[index] = table.explain(index, neighbours=_NEIGHBOURS)
             advance()
     settings = ", ".join(f"{name}={value!r}" for name, value in detector.get_params().items() if name != "verbose")
     facts = {
@@ -197,8 +197,8 @@ def _explained(detector: ReferenceDetector, explanation: Explanation, rank: int)
     reasons = f"<ul>{reasons}</ul>" if reasons else "<p>Nothing raises the score.</p>"
     shares = [(name, share) for name, share in explanation.shares.items() if share >= 0.5]
     return (
-        f'<section class="card" id="graph-{rank}"><h2>{rank}. {escape(explanation.id)}</h2><p>Score '
-        f"{explanation.score:.4f}, p-value {explanation.p_value:.4f}. "
+        f'<section class="card" id="graph-{rank}"><h2>{rank}. {escape(explanation.id)}</h2>'
+        f"<p>{explanation.headline.capitalize()}. "
         f'<a class="screen" href="#ranking">Back to the ranking</a></p><div class="pictures">{pictures}</div>'
         f'{_NODE_LEGEND}<div class="columns two"><div><h3>What stands out</h3>{reasons}</div>'
         f"<div><h3>Share of the score</h3>{share_bars(shares)}</div></div></section>"

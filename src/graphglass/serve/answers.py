@@ -13,6 +13,7 @@ from graphglass.drawing.graph_svg import draw_graph
 from graphglass.errors import InputError, ModelConflictError, SchemaError
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.serve import schemas
 from graphglass.serve.graph_files import as_items, read_file
 from graphglass.serve.reference_changes import CurrentService
@@ -43,7 +44,9 @@ def score_requests(
     """
     items = [request_items(request) for request in requests]
     try:
-        sets, rejected = read_items([item for part in items for item in part], bounds.reading, service.accept)
+        sets, rejected = read_items(
+            [item for part in items for item in part], bounds.reading, service.accept, service.reading
+        )
         found = _measured(service, sets)
     except Exception as error:
         if len(requests) > 1:
@@ -139,10 +142,12 @@ def score_request(service: Service, bounds: ServeLimits, request: schemas.ScoreR
     return answer
 
 
-def read_in_worker(content: bytes, name: str, bounds: ServeLimits, columns: dict[str, str]) -> schemas.FileAnswer:
+def read_in_worker(
+    content: bytes, name: str, bounds: ServeLimits, columns: dict[str, str], reading: ReadingOptions | None
+) -> schemas.FileAnswer:
     """In the worker process: read a file within its memory."""
     with memory_limit(bounds.worker_bytes):
-        return read_file(content, name, bounds.reading, columns)
+        return read_file(content, name, bounds.reading, columns, reading)
 
 
 @lru_cache(maxsize=1)
@@ -183,6 +188,7 @@ def _results(
     return [
         schemas.Scored.model_construct(
             id=names[place],
+            position=place,
             rank=ranks[place],
             flagged=None if row.p_value is None else row.p_value <= alpha,
             columns=own_values(items[place]),
@@ -198,7 +204,8 @@ def _read_all(
     """The graphs of one request in one set, as they were sent or in the form the model reads."""
     items = request_items(request)
     names = item_names(items)
-    sets, rejected = read_items(items, bounds.reading, service.accept if accepted else GraphSet.without_labels)
+    accept = service.accept if accepted else GraphSet.without_labels
+    sets, rejected = read_items(items, bounds.reading, accept, service.reading)
     refused = rejections(rejected, names)
     if not sets:
         raise _nothing_usable(done, refused)

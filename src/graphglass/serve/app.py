@@ -17,7 +17,6 @@ from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 
 from graphglass import __version__
-from graphglass.detector.drift import drift_curve
 from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError
 from graphglass.serve import schemas
 from graphglass.serve.answers import (
@@ -32,12 +31,14 @@ from graphglass.serve.answers import (
     score_request,
     score_requests,
 )
+from graphglass.serve.drift import drift_curve
 from graphglass.serve.graph_files import UnknownColumnsError, read_file
 from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
-from graphglass.serve.queues import Batcher, BusyError
+from graphglass.serve.queues import Batcher, BusyError, WorkThread
 from graphglass.serve.reference_changes import CurrentService
 from graphglass.serve.request_graphs import ServeLimits, check_work, is_quick_file, request_size
+from graphglass.serve.reviews import Reviews, UnknownReviewError
 from graphglass.serve.service import Service
 from graphglass.serve.worker_process import WorkerProcess
 
@@ -45,7 +46,8 @@ logger = logging.getLogger("graphglass.serve")
 
 T = TypeVar("T")
 _STATUSES = {
-    400: "Bad request", 401: "No token", 405: "Wrong method", 408: "Body too slow", 409: "Model on disk is in the way",
+    400: "Bad request", 401: "No token", 404: "Not held", 405: "Wrong method", 408: "Body too slow",
+    409: "Model on disk is in the way",
     413: "Body too large", 421: "Another host", 422: "Cannot be used", 429: "Too many requests", 500: "Failed",
     503: "Took too long",
 }  # fmt: skip
@@ -87,6 +89,8 @@ def create_app(
         waiting=bounds.waiting,
     )
     worker = WorkerProcess(seconds=bounds.seconds, waiting=bounds.waiting_slow)
+    # Beginning a review compares all its graphs with all references; scores must not wait for that.
+    reviews, reviewing = Reviews(bounds), WorkThread("glass-review", bounds.waiting_slow)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -95,6 +99,7 @@ def create_app(
         batcher.prepare(current.prepare_map)
         yield
         await batcher.stop()
+        reviewing.stop()
         worker.stop()
 
     app = FastAPI(
@@ -179,9 +184,10 @@ def create_app(
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
         named = columns.model_dump(exclude_none=True)
+        reading = current.service.reading
         if is_quick_file(content, name):
-            return await timely(batcher.run(read_file, content, name, bounds.reading, named))
-        return await timely(worker.run(read_in_worker, content, name, bounds, named))
+            return await timely(batcher.run(read_file, content, name, bounds.reading, named, reading))
+        return await timely(worker.run(read_in_worker, content, name, bounds, named, reading))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
@@ -249,6 +255,29 @@ def create_app(
         """Remove known anomalies by id."""
         return await change(remove_ids, ids, True)
 
+    async def to_review(review: str | None, request: schemas.Graphs) -> schemas.ReviewBegun:
+        seconds = check_work(request, bounds)
+        read = await timely(answered(read_additions, request))
+        return await timely(reviewing.run(reviews.add, review, current.service, read, seconds))
+
+    @app.post("/v1/reviews", status_code=201)
+    async def begin_review(request: schemas.Graphs) -> schemas.ReviewBegun:
+        """Begin a review with some graphs; send more of them to its `graphs`."""
+        return await to_review(None, request)
+
+    @app.post("/v1/reviews/{review}/graphs")
+    async def add_to_review(review: schemas.Name, request: schemas.Graphs) -> schemas.ReviewBegun:
+        """Add graphs to a review that has no marks yet."""
+        return await to_review(review, request)
+
+    @app.post("/v1/reviews/{review}/marks")
+    async def mark(review: schemas.Name, request: schemas.MarkRequest) -> schemas.ReviewAnswer:
+        """Say what graphs are, and get the ranking that follows; the first request measures the graphs.
+
+        The model stays as it is. Marks are the client's to keep: the service drops a review when newer ones come.
+        """
+        return await timely(reviewing.run(reviews.mark, review, current.service, request.marks))
+
     @app.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
         """The process answers. This never waits for other requests."""
@@ -288,7 +317,9 @@ def _answer_problems(app: FastAPI) -> None:
     """Answer expected errors as problem documents."""
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        if "json" not in request.headers.get("content-type", ""):
+            return problem_response(422, "The body must be JSON, sent with the header Content-Type: application/json.")
         # The offending input is left out: it may be a graph.
         first = error.errors()[0]
         return problem_response(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.")
@@ -299,6 +330,8 @@ def _answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(GlassError)
     async def failed(_: Request, error: GlassError) -> Response:
+        if isinstance(error, UnknownReviewError):
+            return problem_response(404, str(error))
         if isinstance(error, InputError | MissingExtraError):
             more: dict[str, Any] = {"columns": error.columns} if isinstance(error, UnknownColumnsError) else {}
             return problem_response(422, str(error), **more)

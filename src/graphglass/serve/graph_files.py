@@ -18,6 +18,7 @@ from graphglass.graphs.read import read_report
 from graphglass.graphs.readers.json_lines import json_records
 from graphglass.graphs.readers.rejects import ReadResult
 from graphglass.graphs.readers.smiles import smiles_column
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.serve import schemas
 from graphglass.serve.request_graphs import sendable, unique
 
@@ -38,7 +39,11 @@ class UnknownColumnsError(InputError):
 
 
 def read_file(
-    content: bytes, name: str, limits: Limits, columns: Mapping[str, str] | None = None
+    content: bytes,
+    name: str,
+    limits: Limits,
+    columns: Mapping[str, str] | None = None,
+    reading: ReadingOptions | None = None,
 ) -> schemas.FileAnswer:
     """Read the content of a file, or text that was pasted.
 
@@ -50,6 +55,8 @@ def read_file(
     limits : Limits
     columns : mapping, optional
         Names of the columns of a table, by setting of :func:`graphglass.graphs.read.read_graphs`.
+    reading : ReadingOptions, optional
+        How the references of the model were read.
     """
     if not content.strip():
         raise InputError("There is nothing to read. Paste graphs, or open a file that holds some.")
@@ -58,9 +65,9 @@ def read_file(
         suffix = "".join(PurePath(name).suffixes[-2:]).lower()
     if suffix.removesuffix(".gz") not in SUFFIXES and suffix != ".edges":
         suffix = _guessed(content)
-    chosen: Any = {"limits": limits, "keep": "all", "cache": False, **(columns or {})}
+    chosen: Any = {"limits": limits, "keep": "all", "reading": reading, **(columns or {})}
     if suffix == ".edges":
-        return _answer(read_report(list(_edge_lists(_text(content))), format="json-lines", limits=limits), "edge list")
+        return _answer(read_report(list(_edge_lists(_text(content))), format="json-lines", **chosen), "edge list")
     if suffix in (".json", ".jsonl") and (records := _document(content)) is not None:
         return _answer(read_report(records, format="json-lines", **chosen), "JSON")
     with TemporaryDirectory(prefix="graphglass-") as folder:

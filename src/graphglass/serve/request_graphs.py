@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from graphglass.errors import GraphError, InputError, LimitError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.limits import Limits
+from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
+from graphglass.graphs.molecules import MOST_CYCLES
 from graphglass.graphs.read import read_report
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.serve import schemas
 
 Item = Mapping[str, Any]  # a node-link record as in JSON Lines files, or {"smiles": text, "id": name}
 # Processor seconds as measured, rounded up: per graph; per node or edge; per edge and square root of edges (counting
-# motifs); per pair of characters and per triple of rings of a molecule (its chemistry); and for an explanation, once
-# and per node or edge.
-_PER_GRAPH, _PER_ITEM, _PER_MOTIF, _PER_PAIR, _PER_RINGS = 1e-3, 4e-5, 1e-8, 1.5e-8, 2.5e-8
+# motifs); per pair of characters, triple of rings and pair of cycles of a molecule (its chemistry); and for an
+# explanation, once and per node or edge.
+_PER_GRAPH, _PER_ITEM, _PER_MOTIF, _PER_PAIR, _PER_RINGS, _PER_CYCLES = 1e-3, 4e-5, 1e-8, 1.5e-8, 2.5e-8, 2e-8
 _EXPLAINED, _PER_EXPLAINED = 0.3, 2e-3
 _RING_CLOSURE = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
-# A file that takes less than a second to read, whatever it holds.
-_QUICK_BYTES, _QUICK_DIGITS = 1 << 12, 600
+_QUICK_BYTES = 1 << 12  # of a file that may be read within a second
 _QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt", ".edges")
 
 
@@ -103,7 +105,8 @@ def estimated_seconds(item: Item, limits: Limits) -> float:
             return _PER_GRAPH
         closures = sum(bool(match[1]) for match in _RING_CLOSURE.finditer(str(item["smiles"])))
         chemistry = _PER_PAIR * length**2 + _PER_RINGS * (closures / 2) ** 3
-        return _PER_GRAPH + _PER_ITEM * length + chemistry
+        cycles = min(2.0 ** min(closures / 2, 60.0), MOST_CYCLES)  # of the rings, where they share atoms
+        return float(_PER_GRAPH + _PER_ITEM * length + chemistry + _PER_CYCLES * cycles**2)
     nodes, edges = _size(item.get("nodes")), _size(item.get("edges", item.get("links")))
     if nodes > limits.max_nodes_per_graph or edges > limits.max_edges_per_graph:
         return _PER_GRAPH
@@ -160,9 +163,14 @@ def check_work(request: schemas.Graphs, bounds: ServeLimits) -> float:
 
 
 def is_quick_file(content: bytes, name: str) -> bool:
-    """Whether a file is surely read within a second. Formats that unpack to more than they are never count."""
-    small = len(content) <= _QUICK_BYTES and PurePath(name).suffix.lower() in _QUICK_SUFFIXES
-    return small and sum(content.count(digit) for digit in b"0123456789") <= _QUICK_DIGITS
+    """Whether a file is read within a second, even if every line is a molecule.
+
+    Formats that unpack to more than they are never count.
+    """
+    if len(content) > _QUICK_BYTES or PurePath(name).suffix.lower() not in _QUICK_SUFFIXES:
+        return False
+    lines = content.decode("latin-1").split("\n")
+    return sum(estimated_seconds({"smiles": line}, DEFAULT_LIMITS) for line in lines) <= 1.0
 
 
 def item_names(items: Sequence[Item]) -> tuple[str, ...]:
@@ -176,7 +184,10 @@ def item_names(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def read_items(
-    items: Sequence[Item], limits: Limits, accept: Callable[[GraphSet], GraphSet]
+    items: Sequence[Item],
+    limits: Limits,
+    accept: Callable[[GraphSet], GraphSet],
+    reading: ReadingOptions | None = None,
 ) -> tuple[list[GraphSet], dict[int, str]]:
     """Graphs under the places of their items, and the reasons why other items are rejected.
 
@@ -189,13 +200,16 @@ def read_items(
     limits : Limits
     accept : callable
         Brings graphs into the form that the model reads, or raises an InputError.
+    reading : ReadingOptions, optional
+        How the references of the model were read.
     """
     # Separately, since a set has the chemistry of its molecules only if all of its graphs have it.
     groups: dict[tuple[str, bool], list[int]] = {}
     for place, item in enumerate(items):
         groups.setdefault(("smi" if is_molecule(item) else "json-lines", "chemistry" in item), []).append(place)
     rejected: dict[int, str] = {}
-    sets = [_read(items, places, kind, limits, accept, rejected) for (kind, _), places in groups.items()]
+    read = partial(_read, items, limits=limits, accept=accept, reading=reading, rejected=rejected)
+    sets = [read(places, kind) for (kind, _), places in groups.items()]
     return [graphs for part in sets for graphs in part], rejected
 
 
@@ -203,13 +217,15 @@ def _read(
     items: Sequence[Item],
     places: list[int],
     kind: str,
+    *,
     limits: Limits,
     accept: Callable[[GraphSet], GraphSet],
+    reading: ReadingOptions | None,
     rejected: dict[int, str],
 ) -> list[GraphSet]:
     contents = [items[place]["smiles"] if kind == "smi" else {**items[place], "id": str(place)} for place in places]
     try:
-        result = read_report(contents, format=kind, limits=limits)
+        result = read_report(contents, format=kind, limits=limits, reading=reading)
         left_out = {places[item.position]: item.reason for item in result.rejects}
         # A missing label or attribute may be an error only among graphs that have it.
         together = kind == "smi" or not (left_out or "" in result.graphs.label_names.values())
@@ -224,8 +240,8 @@ def _read(
             rejected[places[0]] = str(error)
             return []
     middle = len(places) // 2
-    halves = (places[:middle], places[middle:])
-    return [graphs for half in halves for graphs in _read(items, half, kind, limits, accept, rejected)]
+    again = partial(_read, items, kind=kind, limits=limits, accept=accept, reading=reading, rejected=rejected)
+    return [graphs for half in (places[:middle], places[middle:]) for graphs in again(half)]
 
 
 def rejections(rejected: Mapping[int, str], names: Sequence[str]) -> list[schemas.Rejected]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -42,6 +42,20 @@ class ExplainRequest(Graphs):
     nodes: bool = Field(default=True, description="Draw what each node and edge adds to the score.")
 
 
+class Mark(_Strict):
+    """What a reviewer said about one graph, as in a file of marks."""
+
+    id: Name
+    verdict: Literal["anomaly", "normal", "unsure"]
+    reviewer: str = Field(default="", max_length=200)
+    time: str = Field(default="", max_length=40)
+    comment: Text = ""
+
+
+class MarkRequest(_Strict):
+    marks: list[Mark] = Field(default=[], max_length=20_000, description="In their order; a later one replaces others.")
+
+
 class DriftRequest(_Strict):
     scores: list[float] = Field(min_length=1, max_length=20_000, description="In the order in which graphs arrived.")
 
@@ -60,6 +74,9 @@ class Rejected(BaseModel):
 
 class Scored(BaseModel):
     id: str
+    position: int = Field(
+        description="Counted as for a rejected record: each record of a request has one or the other."
+    )
     score: float
     rank: int
     p_value: float | None = Field(default=None, description="Absent where a private summary is served.")
@@ -114,6 +131,7 @@ class ExplainAnswer(_Whole):
     id: str
     score: float
     p_value: float | None = None
+    reference: bool = Field(default=False, description="A reference, compared with the others.")
     contributions: dict[str, float] = Field(description="By channel; they sum to the score.")
     shares: dict[str, float] = Field(default={}, description="Percent of what raises the score, by family of channels.")
     reasons: list[str] = Field(default=[], description="One sentence per cause, the strongest first.")
@@ -122,6 +140,24 @@ class ExplainAnswer(_Whole):
     resembles: list[NeighbourAnswer] = Field(default=[], description="The nearest known anomalies.")
     causes: list[CauseAnswer] = Field(default=[], description="The reasons with their share of the score.")
     whole: float = Field(default=0.0, description="What of the score belongs to no node and no edge.")
+
+
+class ReviewBegun(BaseModel):
+    """Graphs that wait for a review."""
+
+    review: str = Field(description="Names the review in later requests.")
+    graphs: int
+    rejected: list[Rejected] = []
+
+
+class ReviewAnswer(_Whole):
+    """A review after the marks so far."""
+
+    ranking: list[str] = Field(description="Ids of all graphs, the most abnormal first, by what is known now.")
+    next: str | None = Field(description="The first without a mark.")
+    marked: int
+    found: list[str] = Field(description="Ids of the anomalies found.")
+    conflicts: list[str] = Field(description="Those of them that equal a normal reference; they teach nothing.")
 
 
 class MapAnswer(BaseModel):

@@ -21,6 +21,7 @@ from graphglass.errors import InputError, SchemaError, ServeError
 from graphglass.files.load import artifact_digest, artifact_kind
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.reading import ReadingOptions
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.summary_detector import SummaryDetector
 from graphglass.serve import schemas
@@ -67,6 +68,11 @@ class Service:
         return self.model if isinstance(self.model, ReferenceDetector) else None
 
     # Scoring
+
+    @property
+    def reading(self) -> ReadingOptions | None:
+        """How the references were read, and requests are; a private summary does not say."""
+        return None if self.detector is None else self.detector.scorer_.reading
 
     def accept(self, graphs: GraphSet) -> GraphSet:
         """The graphs in the form that the model reads; InputError where it cannot read them."""

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, NoReturn
 
-from graphglass.detector.drift import Alarm, DriftMartingale, changed_families
-from graphglass.detector.online_fdr import OnlineFDR
 from graphglass.errors import GraphError, InputError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS
+from graphglass.serve.drift import Alarm, DriftMartingale, changed_families
+from graphglass.serve.online_fdr import OnlineFDR
 from graphglass.serve.request_graphs import is_molecule, read_items
 from graphglass.serve.service import Service
 
@@ -121,7 +121,7 @@ class StreamScorer:
                     places.append(place)
                 except GraphError as error:
                     errors[place] = str(error)
-        sets, rejected = read_items(items, DEFAULT_LIMITS, self.service.accept)
+        sets, rejected = read_items(items, DEFAULT_LIMITS, self.service.accept, self.service.reading)
         errors |= {places[item]: reason for item, reason in rejected.items()}
         found: dict[int, tuple[GraphSet, float, float | None]] = {}
         for table in self.service.score_sets(sets) if sets else ():

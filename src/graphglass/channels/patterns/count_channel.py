@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
-from graphglass.channels.patterns.counts import Counts, add_distances, count_keys, overlap_each
+from graphglass.channels.patterns.counts import Counts, add_distances, count_keys, nearest_distances, overlap_each
 from graphglass.channels.patterns.unmatched_patterns import holders, unmatched_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest, Unmatched
@@ -34,7 +33,7 @@ class PatternRows:
         return PatternRows(tuple(level[key] for level in self.levels))
 
 
-class CountChannel(Channel):
+class CountChannel(Channel[PatternRows]):
     """Distance 1 - J, where J is the weighted Jaccard similarity of pattern counts, averaged over the levels.
 
     Parameters
@@ -57,6 +56,15 @@ class CountChannel(Channel):
             add_distances(query, other.postings, 1 / len(rows.levels), out)
         return out
 
+    def distances(
+        self, rows: PatternRows, also: Callable[[int, NDArray[np.float64]], None] | None = None
+    ) -> NDArray[np.float64]:
+        if also is not None:
+            return super().distances(rows, also)
+        postings = [level.postings for level in self.references.levels]
+        best = nearest_distances(rows.levels, postings, self.reference_scales, self.k)
+        return np.asarray(best.mean(axis=1))
+
     def compare_each(self, rows: PatternRows, others: PatternRows, places: NDArray[np.int64]) -> NDArray[np.float64]:
         out = np.zeros(places.shape)
         for query, other in zip(rows.levels, others.levels, strict=True):
@@ -71,33 +79,31 @@ class CountChannel(Channel):
 
     def unshared(self, query: ProfiledGraphs, near: Nearest, known: PatternRows | None) -> Unmatched:
         """As :meth:`unmatched`; with the rows of one other graph, what that graph and the query share alone."""
-        levels, count = cast(PatternRows, self.references).levels, query.graphs.node_count
-        nodes, missing, first = np.zeros(count), 0.0, np.full(count, len(levels))
+        levels, count = self.references.levels, query.graphs.node_count
+        nodes, missing = np.zeros(count), 0.0
         for owner, keys, level in self.occurrences(query):
             shared = None if known is None else known.levels[level]
-            weights, lacking = unmatched_keys(levels[level], keys, near.places, shared)
+            weights, lacking = unmatched_keys(levels[level], keys, near, shared)
             nodes += np.bincount(owner, weights, count)
             missing += lacking
-            lost = owner[weights > 0]
-            first[lost] = np.minimum(first[lost], level)
-        return replace(
-            Unmatched.whole(query.graphs), nodes=nodes, missing=missing if known is None else 0.0, levels=first
-        )
+        return replace(Unmatched.whole(query.graphs), nodes=nodes, missing=missing if known is None else 0.0)
 
-    def holders(self, query: ProfiledGraphs, node: int, level: int) -> int:
-        """How many references have the pattern of a node at a level."""
-        counts = cast(PatternRows, self.references).levels[level]
-        for owner, keys, at in self.occurrences(query):
-            if at == level and len(found := keys[owner == node]):
-                return int(holders(counts, found[:1], np.ones(1))[0])
-        return 0
+    def sightings(
+        self, query: ProfiledGraphs, node: int, near: Nearest
+    ) -> Iterator[tuple[int, NDArray[np.int64], int]]:
+        """For every level of a node's pattern: how often the graph and each nearest reference have it, and how many
+        references do."""
+        for owner, keys, level in self.occurrences(query):
+            key, counts = keys[owner == node][:1], self.references.levels[level]
+            often = [int(part.values[part.keys == key].sum()) for part in (counts[i : i + 1] for i in near.places)]
+            yield int((keys == key).sum()), np.array(often), int(holders(counts, key, np.ones(1))[0])
 
     @abstractmethod
     def occurrences(self, query: ProfiledGraphs) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
         """Nodes of one graph, the patterns around them, and the level of these."""
 
     def state(self) -> State:
-        levels = enumerate(cast(PatternRows, self.references).levels)
+        levels = enumerate(self.references.levels)
         return {f"{part}_{radius}": getattr(level, part) for radius, level in levels for part in _PARTS}
 
     def restore(self, state: State) -> None:

@@ -72,8 +72,9 @@ class LengthStart:
     def fit(self, references: ProfiledGraphs) -> bool:
         if references.graphs.attributes is None:
             return False
-        self.cuts = quantile_cuts(edge_lengths(references.graphs), self.buckets)
-        return True
+        lengths = edge_lengths(references.graphs)
+        self.cuts = quantile_cuts(lengths, self.buckets)
+        return varies(lengths)
 
     def names(self, graphs: ProfiledGraphs) -> Names:
         bucket = np.searchsorted(self.cuts, edge_lengths(graphs.graphs))
@@ -91,8 +92,9 @@ class ContrastStart:
     def fit(self, references: ProfiledGraphs) -> bool:
         if references.graphs.attributes is None:
             return False
-        self.cuts = quantile_cuts(contrast(references.graphs), self.buckets)
-        return True
+        values = contrast(references.graphs)
+        self.cuts = quantile_cuts(values, self.buckets)
+        return references.graphs.node_labels is None or varies(values)  # without labels it repeats no channel
 
     def names(self, graphs: ProfiledGraphs) -> Names:
         read = graphs.graphs
@@ -117,7 +119,7 @@ class EdgeValueStart:
 
     Attributes are numbered without ``count``. A place of None stands for the count itself, which every edge of a
     directed set and of a set with edge attributes has, and which is a name as it is. Where it is 1 for every edge of
-    the references, it would only repeat another channel: no data.
+    the references, or the attribute has one value, the channel would only repeat another one: no data.
     """
 
     def __init__(self, buckets: int, place: int | None) -> None:
@@ -132,7 +134,7 @@ class EdgeValueStart:
         if self.place >= values.shape[1] - 1:
             return False
         self.cuts = quantile_cuts(values[:, self.place], self.buckets)
-        return True
+        return varies(values[:, self.place])
 
     def names(self, graphs: ProfiledGraphs) -> Names:
         values = edge_numbers(graphs.graphs)[:, -1 if self.place is None else self.place]
@@ -157,6 +159,11 @@ def contrast(graphs: GraphSet) -> NDArray[np.float64]:
     values = attribute_columns(graphs)
     around = neighbour_mean(values, graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours)
     return np.where(np.diff(graphs.neighbour_offsets) > 0, np.sqrt(((values - around) ** 2).sum(axis=1)), 0.0)
+
+
+def varies(values: NDArray[np.float64]) -> bool:
+    """Whether there are two values."""
+    return bool((values != values[:1]).any())
 
 
 def quantile_cuts(values: NDArray[np.float64], buckets: int) -> NDArray[np.float64]:

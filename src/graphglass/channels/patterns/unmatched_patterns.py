@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.patterns.counts import Counts
+from graphglass.channels.unmatched import ROUNDING, Nearest
 from graphglass.graphs.ragged import offsets, ranges
 
 SAMPLED = 20_000  # references that frequencies are counted among; of more, evenly spaced ones
+OFTEN = 24  # classes of how often a graph holds a pattern, half-octaves
 _RARITY: WeakKeyDictionary[Counts, tuple[Counts, NDArray[np.float64]]] = WeakKeyDictionary()
 
 
 def unmatched_keys(
-    counts: Counts, keys: NDArray[np.int64], places: NDArray[np.int64], shared: Counts | None = None
+    counts: Counts, keys: NDArray[np.int64], near: Nearest, shared: Counts | None = None
 ) -> tuple[NDArray[np.float64], float]:
     """The weight of every occurrence of a key in one graph, (occurrences,), and the weight of what is missing.
 
-    A key is matched as often as the nearest reference that has most of it; the rest is in excess. The surprise of
-    that is -log p, where p is the share of the references' own patterns that as few other references have. What all
+    What each nearest reference has less often is in excess, averaged by their weights. The surprise of that is
+    -log p, where p is the share of the references' own patterns that are as rare and as often repeated. What all
     nearest references have and the graph lacks weighs by how few references lack it.
 
     Parameters
@@ -29,18 +31,16 @@ def unmatched_keys(
     counts : Counts
         Of all references.
     keys : int64 (occurrences,)
-    places : int64 (near,)
-        The nearest references.
+    near : Nearest
     shared : Counts, optional
         Of one other graph: keys that it lacks weigh nothing.
     """
     kinds, inverse, own = np.unique(keys, return_inverse=True, return_counts=True)
-    found, table = _held(counts, places)
-    most = _at(found, table.max(axis=0), kinds)
+    found, table = _held(counts, near.places)
+    excess = near.weights @ np.maximum(own - _at(found, table, kinds), 0) / own
     sample, rare = _rarity(counts)
-    having = holders(sample, kinds, np.where(most > 0, own, 1))
-    surprise = -np.log(rare[np.minimum(having, len(rare) - 1)])
-    weights = np.maximum(own - most, 0) / own * surprise
+    excess[excess < ROUNDING] = 0
+    weights = -excess * np.log(rare[_often(own), holders(sample, kinds, own)])
     if shared is not None:
         weights[~np.isin(kinds, shared.keys)] = 0
     lacking = np.maximum(table.min(axis=0) - _at(kinds, own, found), 0)
@@ -60,11 +60,11 @@ def _held(counts: Counts, places: NDArray[np.int64]) -> tuple[NDArray[np.int64],
 
 
 def _at(known: NDArray[np.int64], values: NDArray[Any], keys: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Values by key, 0 for keys that are not known; known keys ascend."""
+    """Values by key, along the last axis, 0 for keys that are not known; known keys ascend."""
     if not len(known):
-        return np.zeros(len(keys))
+        return np.zeros((*values.shape[:-1], len(keys)))
     place = np.searchsorted(known, keys).clip(max=len(known) - 1)
-    return np.where(known[place] == keys, values[place], 0.0)
+    return np.where(known[place] == keys, values[..., place], 0.0)
 
 
 def holders(counts: Counts, keys: NDArray[np.int64], least: NDArray[Any]) -> NDArray[np.int64]:
@@ -78,8 +78,15 @@ def holders(counts: Counts, keys: NDArray[np.int64], least: NDArray[Any]) -> NDA
     return np.bincount(owner[enough], minlength=len(keys))
 
 
+def _often(values: NDArray[Any]) -> NDArray[np.int64]:
+    return np.asarray(np.minimum(2 * np.log2(values), OFTEN - 1), np.int64)
+
+
 def _rarity(counts: Counts) -> tuple[Counts, NDArray[np.float64]]:
-    """The graphs that frequencies are counted among; for h = 0, 1, ... the share of patterns h others hold at most."""
+    """The graphs that frequencies are counted among; the share of patterns at least so often and held by so few.
+
+    (classes of how often, number of other graphs with as many): the share of the occurrences of all patterns.
+    """
     if counts not in _RARITY:
         sample = counts
         if len(counts) > SAMPLED:
@@ -88,8 +95,14 @@ def _rarity(counts: Counts) -> tuple[Counts, NDArray[np.float64]]:
             entries = ranges(counts.offsets[chosen], sizes)
             sample = Counts(offsets(sizes), counts.keys[entries], counts.values[entries])
         postings = sample.postings
-        others = np.diff(postings.offsets) - 1
-        occurrences = np.bincount(np.repeat(np.arange(len(others)), others + 1), postings.values, len(others))
-        below = np.cumsum(np.bincount(others, occurrences)) if len(others) else np.zeros(1)
-        _RARITY[counts] = sample, (1 + below) / (1 + below[-1])
+        key = np.repeat(np.arange(len(postings.keys)), np.diff(postings.offsets))
+        order = np.lexsort((-postings.values, key))
+        key, values = key[order], postings.values[order]
+        step = np.append(np.flatnonzero((np.diff(key) != 0) | (np.diff(values) != 0)), len(key) - 1)
+        last = np.repeat(step, np.diff(step, prepend=-1))  # of those with as many, the place of the last
+        others = last - postings.offsets[key]
+        table = np.zeros((OFTEN, len(sample) + 1))
+        np.add.at(table, (_often(values), others), values)
+        below = np.cumsum(np.cumsum(table[::-1], axis=0)[::-1], axis=1)
+        _RARITY[counts] = sample, (1 + below) / (1 + below[0, -1])
     return _RARITY[counts]

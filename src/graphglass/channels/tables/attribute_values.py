@@ -49,15 +49,20 @@ class AttributeMap(FeatureMap):
     ) -> Unmatched:
         """Nodes whose values lie past the quantiles of the nearest references.
 
-        A quantile past all of theirs weighs on the nodes past the farthest of theirs. Only where no value does, means
-        over neighbours count, and weigh on the neighbours that make them.
+        A quantile past all of theirs weighs on the nodes past the farthest of theirs, more on those whose value fewer
+        of their nodes have. Only where no value does, means over neighbours count, and weigh on the neighbours that
+        make them.
         """
         graphs, width = query.graphs, len(past) // 2
-        values, normal = attribute_columns(graphs), self.table(near.graphs)
-        weights = _past_quantiles(values, normal[:, :width], past[:width], short[:width])
+        normal, others = self.table(near.graphs), near.graphs.graphs
+        values, usual = attribute_columns(graphs), attribute_columns(others)
+        weights = _past_quantiles(values, usual, normal[:, :width], past[:width], short[:width])
         if not weights.any():
-            around = neighbour_mean(values, graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours)
-            centres = _past_quantiles(around, normal[:, width:], past[width:], short[width:])
+            values, usual = (
+                neighbour_mean(table, part.node_offsets, part.neighbour_offsets, part.neighbours)
+                for table, part in ((values, graphs), (usual, others))
+            )
+            centres = _past_quantiles(values, usual, normal[:, width:], past[width:], short[width:])
             each = (centres / np.maximum(np.diff(graphs.neighbour_offsets), 1))[graphs.end_nodes]
             weights = np.bincount(graphs.global_neighbours, each, graphs.node_count).astype(np.float64)
         return replace(Unmatched.whole(graphs), nodes=weights)
@@ -73,12 +78,20 @@ class AttributeMap(FeatureMap):
 
 
 def _past_quantiles(
-    values: NDArray[np.float64], normal: NDArray[np.float64], past: NDArray[np.float64], short: NDArray[np.float64]
+    values: NDArray[np.float64],
+    usual: NDArray[np.float64],
+    normal: NDArray[np.float64],
+    past: NDArray[np.float64],
+    short: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """What quantiles weigh above and below all normal ones, in equal parts over the nodes beyond, (nodes,)."""
-    columns, weights = np.tile(values, len(LEVELS)), np.zeros(len(values))
-    for side, beyond in ((past, columns > normal.max(axis=0)), (short, columns < normal.min(axis=0))):
-        weights += (beyond * (side / np.maximum(beyond.sum(axis=0), 1))).sum(axis=1)
+    """What quantiles weigh above and below all normal ones, over the nodes beyond by how unusual they are, (nodes,)."""
+    weights = np.zeros(len(values))
+    sides = (past, values, usual, normal.max(axis=0)), (short, -values, -usual, -normal.min(axis=0))
+    for side, own, others, farthest in sides:
+        beyond = np.tile(own, len(LEVELS)) > farthest
+        nearer = [np.searchsorted(np.sort(known), value) for known, value in zip(others.T, own.T, strict=True)]
+        surprise = np.tile(-np.log1p(-np.stack(nearer, axis=1) / (1 + len(others))), len(LEVELS))
+        weights += (beyond * surprise * (side / np.maximum(beyond.sum(axis=0), 1))).sum(axis=1)
     return weights
 
 

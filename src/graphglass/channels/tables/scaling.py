@@ -19,6 +19,7 @@ RANKED = 20_000  # references that ranks are counted among; of more, evenly spac
 ROWS = 20_000  # read at a time
 ENTRIES = 32_000_000  # of a table in double precision at a time
 TILE = 16  # references compared with every row while they are in the processor's cache
+PRODUCTS = 250_000  # products of rows and references at a time
 
 
 class NormalScores:
@@ -39,9 +40,10 @@ class NormalScores:
             known.append(block.T.astype(np.float32))
         self._scale, self._known = np.concatenate(scale), np.concatenate(known)  # (columns,), (columns, references)
         self._normal = _normal_quantiles(count)
+        self._runs = _run_ends(self._known)
 
     def __call__(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
-        return _normal_scores(self._known, self._normal, self._scale, table)
+        return _normal_scores(self._known, self._runs, self._normal, self._scale, table)
 
     @staticmethod
     def left_out(table: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -60,6 +62,14 @@ class NormalScores:
                 scores[:, c] = normal[below + upto - 1] + np.clip(past / scale, -TAIL, TAIL)
             columns.append(scores.astype(np.float32))
         return np.concatenate(columns, axis=1)
+
+
+def _run_ends(ordered: NDArray[np.float32]) -> NDArray[np.int32]:
+    """The place after the last of the equal values of every entry, in rows that ascend."""
+    count = ordered.shape[1]
+    ends = np.full(ordered.shape, count, np.int32)
+    ends[:, :-1] = np.where(ordered[:, 1:] != ordered[:, :-1], np.arange(1, count), count)
+    return np.ascontiguousarray(np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1])
 
 
 def _normal_quantiles(count: int) -> NDArray[np.float64]:
@@ -136,6 +146,7 @@ def _positive(scale: NDArray[np.float64]) -> NDArray[np.float64]:
 @kernel
 def _normal_scores(
     known: NDArray[np.float32],
+    runs: NDArray[np.int32],
     normal: NDArray[np.float64],
     scale: NDArray[np.float64],
     table: NDArray[np.float32],
@@ -145,23 +156,18 @@ def _normal_scores(
     for column in range(table.shape[1]):  # outermost: one column of the references stays in the processor's cache
         for row in range(len(table)):
             value = table[row, column]
-            first, last = 0, count
-            while first < last:
-                middle = (first + last) // 2
-                if known[column, middle] < value:
-                    first = middle + 1
-                else:
-                    last = middle
-            below, last = first, count
-            while first < last and known[column, first] == value:
-                middle = (first + last) // 2
-                if known[column, middle] <= value:
-                    first = middle + 1
-                else:
-                    last = middle
+            below, left = 0, count
+            while left > 1:  # halves without a branch that the processor would have to guess
+                half = left // 2
+                below += half if known[column, below + half - 1] < value else 0
+                left -= half
+            below += known[column, below] < value
+            upto = below
+            if below < count and known[column, below] == value:
+                upto = runs[column, below]
             wide = np.float64(value)
             past = max(wide - known[column, count - 1], 0.0) - max(known[column, 0] - wide, 0.0)
-            out[row, column] = normal[below + first] + min(max(past / scale[column], -TAIL), TAIL)
+            out[row, column] = normal[below + upto] + min(max(past / scale[column], -TAIL), TAIL)
     return out
 
 
@@ -219,6 +225,75 @@ def squared_distances(rows: NDArray[np.float32], references: NDArray[np.float32]
                     total += step * step
                 out[i, r] = total
     return out
+
+
+def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.asarray(np.einsum("rc,rc->r", rows, rows, dtype=np.float64))
+
+
+def nearest_distances(
+    rows: NDArray[np.float32],
+    references: NDArray[np.float32],
+    lengths: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    k: int,
+    *,
+    whitened: bool,
+) -> NDArray[np.float64]:
+    """Distances of every row to its k nearest references in units of their scales, ascending, (rows, k).
+
+    The bits are those of :func:`squared_distances` to all references. A matrix product in single precision gives a
+    lower bound, error included, of every distance; only references that it does not rule out are compared.
+    ``lengths`` are the :func:`squared_lengths` of the references.
+    """
+    best = np.full((len(rows), min(k, len(references))), np.inf)
+    own = squared_lengths(rows)
+    # A sum of n products is off by at most n roundings of its terms' lengths, the product's and the comparison's alike.
+    slack = (4 * rows.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
+    factors = 1 / (scales if whitened else scales**2)
+    step = max(1, PRODUCTS // len(references))
+    for first in range(0, len(rows), step):
+        part = slice(first, first + step)
+        _keep_nearest(
+            rows[part] @ references.T, rows[part], references, (own[part] * (1 - slack)).astype(np.float32),
+            (lengths * (1 - slack)).astype(np.float32), factors.astype(np.float32), scales, whitened, best[part],
+        )  # fmt: skip
+    return best
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _keep_nearest(
+    products: NDArray[np.float32],
+    rows: NDArray[np.float32],
+    references: NDArray[np.float32],
+    own: NDArray[np.float32],
+    lengths: NDArray[np.float32],
+    factors: NDArray[np.float32],
+    scales: NDArray[np.float64],
+    whitened: bool,
+    best: NDArray[np.float64],
+) -> None:
+    least, last = np.empty(len(references), np.float32), best.shape[1] - 1
+    for i in range(len(rows)):
+        for r in range(len(references)):
+            least[r] = (own[i] + lengths[r] - np.float32(2) * products[i, r]) * factors[r]
+        limit = np.float32(np.inf)
+        for r in range(len(references)):
+            if least[r] >= limit:
+                continue
+            total = np.float32(0)
+            for c in range(rows.shape[1]):
+                step = rows[i, c] - references[r, c]
+                total += step * step
+            distance = (np.float64(total) / 2 if whitened else np.sqrt(np.float64(total))) / scales[r]
+            if distance < best[i, last]:
+                place = last
+                while place > 0 and best[i, place - 1] > distance:
+                    best[i, place] = best[i, place - 1]
+                    place -= 1
+                best[i, place] = distance
+                worst = best[i, last] * (1 + 1e-6)
+                limit = np.float32(2 * worst if whitened else worst * worst)
 
 
 @kernel(fastmath={"reassoc", "contract"})

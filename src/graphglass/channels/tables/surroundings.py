@@ -95,43 +95,82 @@ def _layer_summaries(
     bias: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Mean, minimum and maximum of every unit over every graph, (graphs, 3 * LAYERS * WIDTH)."""
+    # Loops over units alone are innermost and name their arrays' elements: they run in vector registers, and a slice
+    # would compile its error messages, for seconds.
     out = np.empty((len(node_offsets) - 1, 3 * LAYERS * WIDTH))
-    row, near = np.empty(WIDTH), np.empty(WIDTH)
-    for graph in range(len(node_offsets) - 1):
+    most = 0
+    for graph in range(len(out)):
+        most = max(most, node_offsets[graph + 1] - node_offsets[graph])
+    values, inputs = np.empty((most, WIDTH)), np.empty((most, 2 * WIDTH))
+    for graph in range(len(out)):
         first, size = node_offsets[graph], node_offsets[graph + 1] - node_offsets[graph]
-        current, following = np.empty((size, WIDTH)), np.empty((size, WIDTH))
         for layer in range(LAYERS):
+            if layer > 0:
+                _gather(values, first, size, neighbour_offsets, neighbours, inputs)
             for node in range(size):
-                for unit in range(WIDTH):  # a slice of an array would compile its error messages, for seconds
-                    row[unit] = bias[layer, unit]
+                for unit in range(WIDTH):
+                    values[node, unit] = bias[layer, unit]
                 if layer == 0:
                     for column in range(numbers.shape[1]):
                         for unit in range(WIDTH):
-                            row[unit] += numbers[first + node, column] * start[column, unit]
+                            values[node, unit] += numbers[first + node, column] * start[column, unit]
                     for unit in range(WIDTH):
-                        row[unit] += names[labels[first + node], unit]
+                        values[node, unit] += names[labels[first + node], unit]
                 else:
-                    near[:] = 0.0
-                    ends = neighbours[neighbour_offsets[first + node] : neighbour_offsets[first + node + 1]]
-                    for other in ends:
+                    for c in range(0, WIDTH, 4):  # eight terms for each time that a sum is loaded and stored
+                        a, b, d, e = inputs[node, c], inputs[node, c + 1], inputs[node, c + 2], inputs[node, c + 3]
+                        w = c + WIDTH
+                        p, q, r, s = inputs[node, w], inputs[node, w + 1], inputs[node, w + 2], inputs[node, w + 3]
                         for unit in range(WIDTH):
-                            near[unit] += current[other, unit]
-                    share = 1.0 / max(len(ends), 1)
-                    for column in range(WIDTH):
-                        own, around = current[node, column], near[column] * share
-                        for unit in range(WIDTH):
-                            row[unit] += own * layers[layer - 1, column, unit]
-                            row[unit] += around * layers[layer - 1, WIDTH + column, unit]
+                            total = values[node, unit] + a * layers[layer - 1, c, unit]
+                            total = total + p * layers[layer - 1, w, unit]
+                            total = total + b * layers[layer - 1, c + 1, unit]
+                            total = total + q * layers[layer - 1, w + 1, unit]
+                            total = total + d * layers[layer - 1, c + 2, unit]
+                            total = total + r * layers[layer - 1, w + 2, unit]
+                            total = total + e * layers[layer - 1, c + 3, unit]
+                            values[node, unit] = total + s * layers[layer - 1, w + 3, unit]
                 for unit in range(WIDTH):  # softsign: bounded as a hyperbolic tangent is, and cheaper
-                    following[node, unit] = row[unit] / (1.0 + abs(row[unit]))
-            current, following = following, current
-            place = 3 * WIDTH * layer
-            for unit in range(WIDTH):
-                total, low, high = 0.0, np.inf, -np.inf
-                for node in range(size):
-                    value = current[node, unit]
-                    total, low, high = total + value, min(low, value), max(high, value)
-                out[graph, place + unit] = total / size
-                out[graph, place + WIDTH + unit] = low
-                out[graph, place + 2 * WIDTH + unit] = high
+                    values[node, unit] /= 1.0 + abs(values[node, unit])
+            _summarise(values, size, out, graph, 3 * WIDTH * layer)
     return out
+
+
+@kernel
+def _gather(
+    values: NDArray[np.float64],
+    first: int,
+    size: int,
+    neighbour_offsets: NDArray[np.int64],
+    neighbours: NDArray[np.int32],
+    inputs: NDArray[np.float64],
+) -> None:
+    """Write the values of every node of a graph and the mean of its neighbours', side by side."""
+    for node in range(size):
+        begin, end = neighbour_offsets[first + node], neighbour_offsets[first + node + 1]
+        for unit in range(WIDTH):
+            inputs[node, unit], inputs[node, WIDTH + unit] = values[node, unit], 0.0
+        for position in range(begin, end):
+            other = neighbours[position]
+            for unit in range(WIDTH):
+                inputs[node, WIDTH + unit] += values[other, unit]
+        share = 1.0 / max(end - begin, 1)
+        for unit in range(WIDTH):
+            inputs[node, WIDTH + unit] *= share
+
+
+@kernel
+def _summarise(values: NDArray[np.float64], size: int, out: NDArray[np.float64], graph: int, place: int) -> None:
+    """Write mean, minimum and maximum over the nodes of a graph, from a column on."""
+    low, high = place + WIDTH, place + 2 * WIDTH
+    for unit in range(WIDTH):
+        out[graph, place + unit], out[graph, low + unit], out[graph, high + unit] = 0.0, np.inf, -np.inf
+    for node in range(size):
+        for unit in range(WIDTH):
+            value = values[node, unit]
+            out[graph, place + unit] += value
+            least, most = out[graph, low + unit], out[graph, high + unit]
+            out[graph, low + unit] = value if value < least else least
+            out[graph, high + unit] = value if value > most else most
+    for unit in range(WIDTH):
+        out[graph, place + unit] /= size

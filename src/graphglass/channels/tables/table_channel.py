@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import chain
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +20,10 @@ from graphglass.channels.tables.scaling import (
     Standardised,
     Whitening,
     left_out_squares,
+    nearest_distances,
     squared_distances,
     squared_distances_each,
+    squared_lengths,
     unit_rows,
 )
 from graphglass.channels.unmatched import ROUNDING, Nearest, Unmatched
@@ -29,7 +33,7 @@ WIDEST = 3e38  # near the end of single precision; larger values are cut off her
 LEARNED = "features_"
 
 
-class TableChannel(Channel):
+class TableChannel(Channel[NDArray[np.float32]]):
     """Distance between rows in units of the references.
 
     Parameters
@@ -105,6 +109,20 @@ class TableChannel(Channel):
     def compare(self, rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
         return self._distance(squared_distances(rows, others))
 
+    def distances(
+        self, rows: NDArray[np.float32], also: Callable[[int, NDArray[np.float64]], None] | None = None
+    ) -> NDArray[np.float64]:
+        if also is not None:
+            return super().distances(rows, also)
+        best = nearest_distances(
+            rows, self.references, self._lengths, self.reference_scales, self.k, whitened=self.whitened
+        )
+        return np.asarray(best.mean(axis=1))
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float64]:
+        return squared_lengths(self.references)
+
     def compare_each(
         self, rows: NDArray[np.float32], others: NDArray[np.float32], places: NDArray[np.int64]
     ) -> NDArray[np.float64]:
@@ -124,9 +142,15 @@ class TableChannel(Channel):
         if not self.standardised:
             return Unmatched.whole(query.graphs)
         row, others = self.encode(query)[0], self.references[near.places]
-        sides = row - others.max(axis=0), others.min(axis=0) - row
-        past, short = (np.where(side > ROUNDING, side, 0.0).astype(np.float64) ** 2 for side in sides)
-        return self.features.unmatched(query, near, past, short)
+        # Where one of the nearest has everything, the most like it are left out one by one, a twin never.
+        for keep in _ever_farther(np.abs(row - others).sum(axis=1), near.weights):
+            sides = row - others[keep].max(axis=0), others[keep].min(axis=0) - row
+            past, short = (np.where(side > ROUNDING, side, 0.0).astype(np.float64) ** 2 for side in sides)
+            left = near if len(keep) == len(others) else near[keep]
+            found = self.features.unmatched(query, left, past, short)
+            if found.nodes.any() or found.edges.any():
+                break
+        return found
 
     def state(self) -> State:
         learned = {f"{LEARNED}{name}": value for name, value in self.features.state().items()}
@@ -136,11 +160,12 @@ class TableChannel(Channel):
         self.features.restore({k.removeprefix(LEARNED): v for k, v in state.items() if k.startswith(LEARNED)})
         table = state["table"]
         parts = (table[i : i + ROWS].astype(np.float32) for i in range(0, len(table), ROWS))
-        self.references = self._scale(_joined(parts, len(table)))
+        self.references = cast(NDArray[np.float32], self._scale(_joined(parts, len(table))))
 
     def _scale(self, table: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Learn the units of a raw reference table; its rows in those units."""
         self._table = table
+        self.__dict__.pop("_lengths", None)  # of other references
         if not table.size:
             return None
         width, parts = table.shape[1], range(0, len(table), ROWS)
@@ -152,6 +177,14 @@ class TableChannel(Channel):
             return rows
         self._whitening = Whitening(rows)
         return _joined((unit_rows(self._whitening(rows[i : i + ROWS])) for i in parts), len(table))
+
+
+def _ever_farther(distances: NDArray[np.float32], weights: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:
+    """All places, then without the nearest, and so on while those left have half of the weight."""
+    order = np.argsort(-distances, kind="stable")
+    for count in range(len(order), 0, -1):
+        if count == len(order) or weights[order[:count]].sum() >= 0.5:
+            yield order[:count]
 
 
 def _joined(parts: Iterator[NDArray[np.float32]], count: int) -> NDArray[np.float32]:

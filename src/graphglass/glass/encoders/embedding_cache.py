@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,6 @@ from graphglass.glass.encoders.numeric import NumericEncoder
 from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS encoder (digest TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS unit_row (
     key BLOB PRIMARY KEY, digest TEXT NOT NULL, checksum INTEGER NOT NULL, row BLOB NOT NULL
 );
@@ -33,15 +30,6 @@ DROP TABLE IF EXISTS embedding; -- of version 0.2, with another column
 _private: ContextVar[bool] = ContextVar("private", default=False)
 _PROMPTS_PER_STEP = 256
 _KEYS_PER_QUERY = 500  # below SQLite's limit of variables in every version
-
-
-@dataclass(frozen=True)
-class CacheInfo:
-    """What the cache holds: its file, bytes in use, and rows per encoder name."""
-
-    path: Path
-    bytes_used: int
-    rows: dict[str, int]
 
 
 class EmbeddingCache:
@@ -95,33 +83,7 @@ class EmbeddingCache:
             for key, blob in zip(_keys(fingerprint, prompts), blobs, strict=True)
         ]
         with self._connection() as database:
-            text = json.dumps(fingerprint.to_json(), sort_keys=True)
-            database.execute("INSERT OR IGNORE INTO encoder VALUES (?, ?)", (fingerprint.digest, text))
             database.executemany("INSERT OR REPLACE INTO unit_row VALUES (?, ?, ?, ?)", records)
-
-    def info(self) -> CacheInfo:
-        """Size and content, without reading any row."""
-        if not self.path.exists():
-            return CacheInfo(self.path, 0, {})
-        with self._connection() as database:
-            counts = database.execute(
-                "SELECT fingerprint, COUNT(*) FROM unit_row JOIN encoder USING (digest) GROUP BY digest"
-            ).fetchall()
-            rows: dict[str, int] = {}
-            for text, count in counts:
-                name = json.loads(text)["name"]
-                rows[name] = rows.get(name, 0) + count
-            return CacheInfo(self.path, _used(database), rows)
-
-    def clear(self) -> int:
-        """Remove everything, even a damaged file; returns the number of bytes freed."""
-        freed = 0
-        for suffix in ("", "-wal", "-shm"):
-            part = self.path.with_name(self.path.name + suffix)
-            if part.exists():
-                freed += part.stat().st_size
-                part.unlink()
-        return freed
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -141,8 +103,8 @@ class EmbeddingCache:
                         yield database
         except (sqlite3.Error, OSError) as error:
             raise EncoderError(
-                f"The embedding cache at {self.path} cannot be used ({error}). Remove it with "
-                "`glassbench cache clear`, or set GRAPHGLASS_CACHE to a folder you can write to."
+                f"The embedding cache at {self.path} cannot be used ({error}). Delete it, "
+                "or set GRAPHGLASS_CACHE to a folder you can write to."
             ) from error
 
 
@@ -204,11 +166,3 @@ def encode_cached(
 def _keys(fingerprint: Fingerprint, prompts: Sequence[str]) -> list[bytes]:
     prefix = bytes.fromhex(fingerprint.digest)
     return [hashlib.sha256(prefix + prompt.encode()).digest() for prompt in prompts]
-
-
-def _used(database: sqlite3.Connection) -> int:
-    """Bytes of pages that hold something; free pages inside the file are used again before it grows."""
-    (pages,), (free,), (size,) = (
-        database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from graphglass.errors import EncoderError, ParameterError
 from graphglass.glass.encoders.text_encoder import Fingerprint
+from graphglass.glass.prompt.fields import FIELD_NAMES, scaled
 from graphglass.glass.prompt.graphdp import TEMPLATE, GraphDP
 from graphglass.graphs.attributes import rows_times
-from graphglass.structure.fields import FIELD_NAMES, scaled
 
 # Wavelengths in levels. Two graphs that differ by a few levels in every field must differ in the first slice already,
 # two that differ in one field by one level must differ in the last.

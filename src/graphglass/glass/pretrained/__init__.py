@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphglass.errors import ParameterError
+from graphglass.errors import ArtifactError, GlassError, ParameterError
 from graphglass.files.load import load_artifact
 from graphglass.glass.salted_hashes import SaltedHashes
 from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
+    from graphglass.glass.embedder import Embedder
     from graphglass.glass.trained_encoder import TrainedEncoder
 
 KIND = "graphglass-pretrained"
-NAMES = ("mol", "protein", "social", "all")
+DOMAINS = ("mol", "protein", "social")  # names that the paper's prompts have for them
+NAMES = (*DOMAINS, "all")
 FOLDER = Path(__file__).parent
 
 
@@ -31,6 +33,22 @@ class PretrainedEncoder:
     encoder: TrainedEncoder
     trained_on: SaltedHashes
     card: dict[str, Any]
+
+    @property
+    def domain(self) -> str:
+        """What prompts name as the domain of its graphs."""
+        name: str = self.card["name"]
+        return name if name in DOMAINS else "graph"
+
+    def embedder(self, text: str, domain: str, device: str = "cpu") -> Embedder:
+        """This encoder and its text encoder, which `text` must name, for graphs of any domain."""
+        from graphglass.glass.embedder import Embedder
+        from graphglass.glass.encoders.text_encoder import load_encoder
+
+        aligned = self.card["text"]
+        if text != aligned["name"] or (loaded := load_encoder(text)).fingerprint.to_json() != aligned:
+            raise ParameterError("GLASS", "encoder", f"{aligned['name']!r}, which these weights are aligned with", text)
+        return Embedder(loaded, self.encoder, self.encoder.schema, self.encoder.slices, domain, device)
 
     def say_what_it_has_seen(self, references: GraphSet) -> None:
         """Warn if references are among the training graphs: scores of graphs like these are then no honest test."""
@@ -51,5 +69,17 @@ def load_pretrained(name: str) -> PretrainedEncoder:
     if name not in NAMES:
         raise ParameterError("GLASS", "weights", f"one of {', '.join(NAMES)}", name)
     found = load_artifact(FOLDER / name, KIND)
-    encoder = TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
-    return PretrainedEncoder(encoder, SaltedHashes.from_json(found.documents["training"]), found.documents["card"])
+    try:
+        encoder = TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
+        return PretrainedEncoder(encoder, SaltedHashes.from_json(found.documents["training"]), found.documents["card"])
+    except GlassError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RuntimeError) as error:
+        raise ArtifactError(f"The encoder {name!r} is damaged ({error}). Install graphglass again.") from error
+
+
+def pretrained_embedder(fingerprint: str) -> Embedder | None:
+    """The encoders of this package with this fingerprint, as they come; None if it is of other encoders."""
+    found = map(load_pretrained, NAMES)
+    opened = (one.embedder(one.card["text"]["name"], one.domain) for one in found)
+    return next((embedder for embedder in opened if embedder.fingerprint == fingerprint), None)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError
-from graphglass.structure.fields import FIELD_NAMES, field_values, scaled
+from graphglass.glass.prompt.fields import FIELD_NAMES, field_values, scaled
 
 if TYPE_CHECKING:
     from graphglass.graphs.graph_set import GraphSet
@@ -104,7 +104,7 @@ class GraphDP(Sequence[str]):
     Attributes
     ----------
     fields : float64 (graphs, fields)
-        The numbers behind the words, columns :data:`~graphglass.structure.fields.FIELD_NAMES`.
+        The numbers behind the words, columns :data:`~graphglass.glass.prompt.fields.FIELD_NAMES`.
     context : PromptContext
     content : tuple of str
         What version 2 adds, one text per graph; empty in version 1.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -56,7 +56,6 @@ def train_embedder(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     trained: TrainedEncoder | None = None,
-    on_epoch: Callable[[TrainedEncoder], None] | None = None,
 ) -> Embedder:
     """Train the graph encoder against the frozen text anchors; with ``trained`` nothing is left to train."""
     from graphglass.glass.embedder import Embedder
@@ -74,13 +73,12 @@ def train_embedder(
             epochs=settings.epochs,
             learning_rate=settings.learning_rate,
             prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
+            authors=settings.details,
             normalisation=settings.normalisation,  # type: ignore[arg-type]  # checked by the configuration
             device=settings.device,
             seed=seed,
         )
-        options: dict[str, Any] = {
-            "checkpoint_dir": checkpoint, "resume": resume, "progress": progress, "on_epoch": on_epoch,
-        }  # fmt: skip
+        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": progress}
         if isinstance(domains, dict):
             trained = train_domains(parts, config, **options)
         else:

@@ -90,6 +90,11 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         flat.fault(edge_graph[edge], "an edge names a node that the node table does not list", edge_rows[edge])
     flat.inside = True
     flat.node_names = _names(values, stored % span, counts)
+    if nodes is None and options.node_label == "node":
+        flat.node_labels = label_codes(values, flat.label_names)[stored % span]
+    elif nodes is None and values.dtype == object and len(values) <= len(ids):
+        compare = setting("node_label", "node")
+        options.log.note(f"the names of nodes recur and are not compared; {compare} takes them as labels")
     if options.edge_label in edges.column_names:
         flat.edge_labels = _label_column(edges, options.edge_label, flat.label_names)
     if nodes is not None:
@@ -179,8 +184,8 @@ def _direction(edges: pa.Table, options: ReadOptions) -> tuple[bool, bool]:
     if options.directed is not None:
         return options.directed, True
     mark = (edges.schema.metadata or {}).get(DIRECTED)
-    if mark is None and options.reading is not None and options.reading.directed is not None:
-        return options.reading.directed, True
+    if mark is None and options.usual_direction is not None:
+        return options.usual_direction, True
     return mark == b"true", mark is not None
 
 

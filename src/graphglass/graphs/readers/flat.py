@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
@@ -14,7 +15,6 @@ from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.labels import class_labels
 from graphglass.graphs.ragged import offsets
-from graphglass.graphs.readers.column_kinds import column_kind
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.messages import setting
 
@@ -25,6 +25,9 @@ _ROWS = {
     "edge_graph": "edge", "sources": "edge", "targets": "edge", "edge_labels": "edge", "edge_attributes": "edge",
 }  # fmt: skip
 
+_FEW = 10  # values that may ascend or differ by chance
+_IDENTIFIER = re.compile(r"(^|[^a-z])(id|uuid|guid|idx|rownum|serial)$|[a-z](Id|ID)$", re.IGNORECASE)
+_EPOCHS = [(6e8 * unit, 2.2e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9)]  # 1989 to 2039, in seconds and smaller units
 _ROUNDING = 0.01  # of an attribute's deviation: what rounding to float32 may change without a note
 
 
@@ -106,8 +109,10 @@ class FlatGraphs:
         attributes = self._checked("node", self.attributes, self.attribute_names, options)
         edge_attributes = self._checked("edge", self.edge_attributes, self.edge_attribute_names, options)
         for graph, (position, reason) in sorted(self.faults.items(), key=lambda item: item[1][0]):
-            options.log.add(position, self.ids[graph], reason)
+            own = {name: values[graph] for name, values in self.columns.items()}
+            options.log.add(position, self.ids[graph], reason, own, start=int(self.positions[graph]))
         sound = replace(self, attributes=attributes, edge_attributes=edge_attributes)._without_faults()
+        options.log.positions = sound.positions
         return sound._canonical(options) if sound.ids else concatenate([])
 
     def _compared(
@@ -258,3 +263,33 @@ def _rounding_shows(exact: NDArray[Any], rounded: NDArray[np.float32]) -> bool:
 
 def _chosen(values: Any, mask: NDArray[np.bool_]) -> Any:
     return values[mask] if isinstance(values, np.ndarray) else list(compress(values, mask))
+
+
+def column_kind(name: str, column: NDArray[np.float64]) -> str | None:
+    """What the values are if they should not be compared, as a plural noun; None for ordinary numbers.
+
+    Numbers that identify or date a row would make every new graph look unusual.
+    """
+    values = column[np.isfinite(column)]
+    if len(values) < 3 or values.min() == values.max():
+        return None
+    low, high = float(values.min()), float(values.max())
+    if any(first <= low and high < last for first, last in _EPOCHS):
+        return "time stamps"
+    whole = bool((values == np.round(values)).all())
+    if whole and 19000101 <= low and high <= 21001231:
+        months, days = values // 100 % 100, values % 100
+        if ((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all():
+            return "dates"
+    if len(values) < _FEW:
+        return None
+    distinct = len(np.unique(values))
+    steps = np.diff(values)
+    if distinct == len(values) and (whole or len(values) >= 5 * _FEW) and ((steps > 0).all() or (steps < 0).all()):
+        return "running numbers"
+    if whole and distinct == len(values) == high - low + 1:
+        return "running numbers"
+    if whole and _IDENTIFIER.search(name) and distinct > 2 * _FEW:
+        return "identifiers"
+    equally_long = low > 0 and len(f"{low:.0f}") == len(f"{high:.0f}") >= 5
+    return "identifiers" if whole and equally_long and distinct == len(values) >= 2 * _FEW else None

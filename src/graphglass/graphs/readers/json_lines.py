@@ -100,10 +100,13 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         rows, names = node_names([node["id"] for node in nodes])
         sources, targets = edge_rows(pairs, rows)
     links = [edge if isinstance(edge, Mapping) else _NOTHING for edge in edges]
-    for owner, item, known in (("node", nodes[:1], _NODE_FIELDS), ("edge", links[:1], _EDGE_FIELDS)):
+    node_label, edge_label = options.label_key("node", nodes), options.label_key("edge", links)
+    for owner, item, known in (
+        ("node", nodes[:1], {*_NODE_FIELDS, node_label}), ("edge", links[:1], {*_EDGE_FIELDS, edge_label}),
+    ):  # fmt: skip
         for key in [key for one in item for key in one if key not in known]:
             options.log.note(f"{owner} field {key!r} was not used; put it into 'attributes' of the {owner}")
-    directed = bool(content.get("directed", False))
+    directed = bool(content.get("directed", options.usual_direction))
     own = content.get("columns", {})
     if not isinstance(own, Mapping):
         raise GraphError(f"'columns' must be an object with values by name, found {type(own).__name__}")
@@ -112,9 +115,9 @@ def json_record(content: Any, position: int, name: str, options: ReadOptions) ->
         position, name, count, sources, targets,
         label=_class_label(content.get(options.label_column or "label", own.get(options.label_column or ""))),
         **described("node", nodes, [_attributes(node, row, "node") for row, node in enumerate(nodes)], label_names,
-                    options.log),
+                    options.log, node_label),
         **described("edge", links, [_attributes(edge, row, "edge") for row, edge in enumerate(links)], label_names,
-                    options.log),
+                    options.log, edge_label),
         node_names=names,
         label_names=label_names,
         directed=directed,

@@ -37,7 +37,6 @@ class ReadSettings(TypedDict, total=False):
     reading: ReadingOptions | None
     directed: bool | None
     merge: Mapping[str, str] | None
-    cache: bool
     keep: Sequence[str] | str | None
 
 
@@ -51,10 +50,22 @@ class ReadOptions(ReadingOptions):
 
     limits: Limits = DEFAULT_LIMITS
     nodes: Any = None
-    cache: bool = True
     keep: Sequence[str] | str | None = None
     reading: ReadingOptions | None = None
     log: RejectLog = field(default_factory=RejectLog)
+
+    @property
+    def usual_direction(self) -> bool | None:
+        """The direction of the references, for an input that states none."""
+        return None if self.reading is None else self.reading.directed
+
+    def label_key(self, owner: str, items: Sequence[Mapping[str, Any]]) -> str:
+        """The property of some nodes or edges with their label.
+
+        References of another format may have had a name for it that these items lack.
+        """
+        name = self.node_label if owner == "node" else self.edge_label
+        return "label" if self.reading is not None and not any(name in item for item in items) else name
 
     @cached_property
     def kept_names(self) -> frozenset[str]:

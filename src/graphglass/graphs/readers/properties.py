@@ -41,12 +41,13 @@ def property_record(
     """
     rows, names = node_names(ids)
     sources, targets = edge_rows(pairs, rows)
+    node_label, edge_label = options.label_key("node", nodes), options.label_key("edge", edges)
     label_names: dict[int, str] = {}
     return Record(
         position, name, len(nodes), sources, targets,
         label=facts.get(options.label_column or "label"),
-        **described("node", nodes, nodes, label_names, options.log, options.node_label, options.attributes),
-        **described("edge", edges, edges, label_names, options.log, options.edge_label, options.edge_attributes),
+        **described("node", nodes, nodes, label_names, options.log, node_label, options.attributes),
+        **described("edge", edges, edges, label_names, options.log, edge_label, options.edge_attributes),
         node_names=names,
         label_names=label_names,
         directed=directed,

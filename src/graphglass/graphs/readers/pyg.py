@@ -34,7 +34,13 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
     def record(graph: Any, position: int, identifier: str) -> Record:
         kinds = {kind.__name__ for kind in type(graph).__mro__}
         make = _events if "TemporalData" in kinds else _hetero if "HeteroData" in kinds else _data
-        return make(graph, position, identifier, options)
+        try:
+            return make(graph, position, identifier, options)
+        except GraphError:
+            raise
+        except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+            # Its fields may hold anything, and PyG works out sizes from them.
+            raise GraphError(f"its fields do not fit together: {type(error).__name__}: {error}") from error
 
     return read_each(_single(graphs), name, record, options)
 
@@ -52,9 +58,7 @@ def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
 def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     if not hasattr(graph, "edge_index"):
         raise GraphError(f"expected torch_geometric Data or HeteroData, found {type(graph).__name__}")
-    edges = np.zeros((2, 0), np.int64) if graph.edge_index is None else _array(graph.edge_index)
-    if edges.ndim != 2 or edges.shape[0] != 2 or not np.issubdtype(edges.dtype, np.integer):
-        raise GraphError(f"edge_index must be whole numbers of shape (2, edges), found {edges.dtype} {edges.shape}")
+    edges = _edge_ends(graph.edge_index)
     nodes = _node_count(graph, edges)
     attributes = _rows(graph, "x", nodes)
     width = 0 if attributes is None else attributes.shape[1]
@@ -74,16 +78,31 @@ def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     )  # fmt: skip
 
 
+def _edge_ends(value: Any) -> NDArray[np.int64]:
+    edges = np.zeros((2, 0), np.int64) if value is None else _array(value)
+    if edges.ndim != 2 or edges.shape[0] != 2 or not np.issubdtype(edges.dtype, np.integer):
+        raise GraphError(f"edge_index must be whole numbers of shape (2, edges), found {edges.dtype} {edges.shape}")
+    return edges.astype(np.int64)
+
+
 def _hetero(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     kinds = list(graph.node_types)
     counts = [int(graph[kind].num_nodes or 0) for kind in kinds]
+    if min(counts, default=0) < 0:
+        raise GraphError(f"the number of nodes must not be negative, found {min(counts)}")
+    if excess := options.limits.graph_excess(sum(counts), 0):
+        raise GraphError(excess)
     first = dict(zip(kinds, offsets(counts).tolist(), strict=False))
     tables = [_rows(graph[kind], "x", count) for kind, count in zip(kinds, counts, strict=True)]
     # An edge and the one that PyG added in the other direction have two types: that of the first one is the label.
     links = sorted(graph.edge_types, key=lambda link: link[1].startswith("rev_"))
     ends, edge_tables = [np.zeros((2, 0), np.int64)], []
     for link in links:
-        found = _array(graph[link].edge_index).astype(np.int64)
+        found = _edge_ends(graph[link].edge_index)
+        for kind, places in zip((link[0], link[2]), found, strict=True):
+            count = counts[kinds.index(kind)] if kind in first else 0
+            if places.size and not 0 <= places.min() <= places.max() < count:
+                raise GraphError(f"an edge of type {' '.join(link)!r} leaves the {count:,} nodes of type {kind!r}")
         ends.append(found + np.array([[first[link[0]]], [first[link[2]]]]))
         edge_tables.append(_rows(graph[link], "edge_attr", found.shape[1]))
     edges = np.concatenate(ends, axis=1)

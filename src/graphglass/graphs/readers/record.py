@@ -111,6 +111,7 @@ class RecordSet:
         every = self.options.fill is not None
         node_typed = all(record.node_typed for record in self.records)
         edge_typed = all(record.edge_typed for record in self.records if len(record.sources))
+        self.options.log.typed = bool(self.records) and node_typed
         schema = _schema([record.attribute_names for record in self.records], every or node_typed)
         edge_schema = _schema(
             [record.edge_attribute_names for record in self.records if len(record.sources)], every or edge_typed
@@ -174,9 +175,8 @@ class RecordSet:
         for name in set(record.edge_attribute_names) - set(edge_schema):
             self.options.log.note(f"edge attribute {name!r} occurs in few records and was not used")
         if found:
-            self.options.log.add(
-                record.position, record.id, f"{found}; make them equal or read with {setting('fill', 0.0)}"
-            )
+            reason = f"{found}; make them equal or read with {setting('fill', 0.0)}"
+            self.options.log.add(record.position, record.id, reason, record.columns)
         return not found
 
 

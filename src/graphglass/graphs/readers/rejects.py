@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
@@ -44,18 +47,32 @@ class RejectLog:
     strict: bool = False
     single: bool = False  # whether the source is the text of one molecule, which is then its id
     entries: list[Reject] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)  # where the graphs of the entries begin
+    positions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # of the graphs that were read
     notes: list[str] = field(default_factory=list)
     ignored: dict[str, None] = field(default_factory=dict)  # columns that were left out of the attributes
     ignorable: dict[str, None] = field(default_factory=dict)  # columns that could be
+    typed: bool = False  # whether attributes belong to types of nodes
     dates: set[str] = field(default_factory=set)  # properties that were given as dates
     kinds: dict[str, str] = field(default_factory=dict)  # what columns look like that were left out without being asked
     columns: dict[str, None] = field(default_factory=dict)  # what could be kept, for the message about what is missing
 
-    def add(self, position: int, identifier: str, reason: str, columns: Mapping[str, Any] | None = None) -> None:
+    def add(
+        self,
+        position: int,
+        identifier: str,
+        reason: str,
+        columns: Mapping[str, Any] | None = None,
+        *,
+        start: int | None = None,
+    ) -> None:
+        """Leave a record out: what is wrong is at `position`, and the record begins at `start`, there by default."""
         if self.strict:
             where = f"Graph {identifier!r:.60} at {position}"
-            raise GraphError(f"{where}: {reason}. (Reading is strict, so it stops at the first bad record.)")
+            other = either("the command without --strict", "read_graphs without strict=True")
+            raise GraphError(f"{where}: {reason}. Reading is strict; {other} leaves bad records out.")
         self.entries.append(Reject(position, identifier, reason, columns or {}))
+        self.starts.append(position if start is None else start)
 
     def note(self, text: str) -> None:
         """Remark on the input as a whole, once however often it applies."""
@@ -68,7 +85,10 @@ class RejectLog:
         self.kinds[f"{owner} column {name!r}"] = kind
 
     def result(self, graphs: GraphSet, unit: str = "line") -> ReadResult:
-        rejects = sorted(self.entries, key=lambda reject: reject.position)
+        reached = np.maximum.accumulate(self.positions)  # an edge table may return to an earlier graph
+        places = np.searchsorted(reached, self.starts).tolist()
+        placed = [replace(one, before=place) for one, place in zip(self.entries, places, strict=True)]
+        rejects = sorted(placed, key=lambda one: (one.before, one.position))
         if self.kinds:
             found = listing([f"{name} ({kind})" for name, kind in self.kinds.items()])
             self.note(f"not compared, since new graphs always differ there: {found}; {setting('use', 'NAME')} uses one")

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from graphglass.errors import FormatError, GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
-from graphglass.graphs.parse_cache import cache_entry, load_entry, store_entry
 from graphglass.graphs.readers.archive import open_archive
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.number_table import read_numbers
@@ -68,39 +67,15 @@ def tu_files(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[TuFiles]:
         )
 
 
-def read_tu(path: str | Path, *, limits: Limits = DEFAULT_LIMITS, cache: bool = True) -> GraphSet:
+def read_tu(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> GraphSet:
     """The graphs of a TU folder or zip; ids are ``NAME-1``, ``NAME-2``, ... in the file's own numbering."""
-    return read_tu_path(Path(path), ReadOptions(limits=limits, cache=cache))
+    return read_tu_path(Path(path), ReadOptions(limits=limits))
 
 
 def read_tu_path(path: Path, options: ReadOptions) -> GraphSet:
-    """As :func:`read_tu`, with all options; graphs that were left out are in their log.
-
-    Only a clean dataset read with the default rules is cached (:mod:`graphglass.graphs.parse_cache`), and only a set
-    within the limits is taken from there.
-    """
-    plain = options.cache and options.merge is None and not options.directed and options.keep is None
-    entry = cache_entry(path) if plain else None
-    if entry is not None and (stored := load_entry(entry)) is not None and _within(stored, options.limits):
-        return stored
+    """As :func:`read_tu`, with all options; graphs that were left out are in their log."""
     with tu_files(path, options.limits) as files:
-        graphs = _read(files, options)
-    if entry is not None and not options.log.entries:
-        store_entry(graphs, entry)
-    return graphs
-
-
-def _within(graphs: GraphSet, limits: Limits) -> bool:
-    width = 0 if graphs.attributes is None else graphs.attributes.shape[1]
-    listed = graphs.edge_counts + graphs.removed[:, :2].sum(axis=1)
-    return (
-        len(graphs) <= limits.max_graphs
-        and graphs.node_count <= limits.max_nodes
-        and int(listed.sum()) <= limits.max_edges
-        and width <= limits.max_attributes
-        and int(graphs.sizes.max(initial=0)) <= limits.max_nodes_per_graph
-        and int(listed.max(initial=0)) <= limits.max_edges_per_graph
-    )
+        return _read(files, options)
 
 
 def _read(files: TuFiles, options: ReadOptions) -> GraphSet:

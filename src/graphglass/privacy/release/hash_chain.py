@@ -98,7 +98,7 @@ class Transaction:
 
 
 class HashChain:
-    """The file at ``path`` and, beside it, ``path.head``: the last entry this file is known to have reached.
+    """The file at ``path`` and, next to it, ``path.head``: the last entry this file is known to have reached.
 
     A copy restored from yesterday is shorter than its head file says, and is refused. The whole chain is verified once;
     later transactions verify what was added since.

@@ -44,7 +44,7 @@ class Ledger:
     """A durable account of privacy, shared by every process that opens the file.
 
     A release is charged and the charge is on disk before noise is drawn: a crash can lose budget, never
-    privacy. The chain of entries does not depend on the private graphs, so that its head may be published. Beside the
+    privacy. The chain of entries does not depend on the private graphs, so its head may be published. Next to the
     chain stand keyed fingerprints of the graphs of every release; the key never leaves the file.
 
     Parameters

@@ -99,7 +99,7 @@ def read_records(
     form = form or RecordForm()
     options: dict[str, Any] = {
         "directed": form.directed, "node_label": form.node_label, "edge_label": form.edge_label,
-        "attributes": form.attributes, "use": "all", "cache": False,
+        "attributes": form.attributes, "use": "all",
     }  # fmt: skip
     count, groups = 0, defaultdict[Any, list[GraphSet]](list)
     for count, read in enumerate(_cut(source, form, options, format, nodes), start=1):

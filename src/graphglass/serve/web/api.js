@@ -1,6 +1,7 @@
 // Requests to the server this page came from. No other host is contacted.
 
 export class TokenNeeded extends Error {}
+export class NotHeld extends Error {}
 
 export async function ask(path, { body, content, method } = {}) {
   const headers = {};
@@ -13,6 +14,7 @@ export async function ask(path, { body, content, method } = {}) {
     .catch(() => { throw new Error("The server cannot be reached. Is it still running?"); });
   const found = await answer.json().catch(() => ({}));
   if (answer.status === 401) throw new TokenNeeded(found.detail);
+  if (answer.status === 404) throw new NotHeld(found.detail);
   if (!answer.ok) throw Object.assign(new Error(found.detail ?? `The server answered ${answer.status}.`), { columns: found.columns });
   return found;
 }

@@ -3,13 +3,14 @@ import { TokenNeeded, ask } from "/web/api.js";
 import { drawBars, drawHistogram, drawMap, drawTime, showGraph } from "/web/drawing.js";
 import { asCsv, asJson, save } from "/web/export.js";
 import { filtered, showRanking, sortedRows } from "/web/ranking.js";
+import { Review } from "/web/review.js";
 
 const at = (id) => document.getElementById(id);
 const LONGEST_LINK = 4000;
 const MOST_REASONS = 6;
 const FEWEST_IN_TIME = 8; // graphs below which the order of arrival says nothing
 const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null, alarms: [],
-  references: [], threshold: Infinity, text: "", reasons: new Map() };
+  references: [], threshold: Infinity, text: "", reasons: new Map(), explained: new Map(), review: null };
 
 // Frame: messages, the token, the model
 
@@ -43,13 +44,13 @@ async function loadModel() {
     const known = model.anomalies ? (await ask("/v1/anomalies")).anomalies : [];
     state.held = { "trusted normal": new Set(listed.references.map((row) => row.id)), anomaly: new Set(known) };
   }
-  state.model = model;
-  state.map = null;
+  Object.assign(state, { model, map: null, explained: new Map() });
   const known = model.anomalies ? ` and ${model.anomalies} known ${model.anomalies === 1 ? "anomaly" : "anomalies"}` : "";
   at("model").textContent = model.private ? `a private summary of ${model.references} graphs`
     : `${model.references} normal references${known} · graphs with ${model.carries.join(", ") || "no labels or attributes"}`;
   for (const part of ["trust", "suspect", "fields-part", "map-part", "legend", "threshold-part", "example"]) at(part).hidden = model.private;
   at("suspect").hidden ||= model.anomalies === null;
+  at("review-start").hidden = model.anomalies === null;
   at("bars-title").textContent = model.private ? "Contributions to the score" : "Share of the score";
 }
 
@@ -103,7 +104,8 @@ function asBody(graphs) {
 }
 
 function clear() {
-  Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "", reasons: new Map() });
+  Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "", reasons: new Map(), explained: new Map() });
+  leaveReview();
   for (const part of ["ranking", "detail"]) at(part).hidden = true;
   at("empty").hidden = false;
 }
@@ -168,7 +170,7 @@ function pAbove(value) {
 function show() {
   const { rows, model, threshold } = state;
   for (const row of rows) {
-    row.marked = state.marked.get(row.id)?.kind ?? null;
+    row.marked = state.marked.get(row.id)?.kind ?? state.verdicts?.get(row.id)?.verdict ?? null;
     row.flagged = model.private ? null : row.score > threshold;
   }
   const flagged = rows.filter((row) => row.flagged).length;
@@ -210,6 +212,25 @@ function showRows() {
 
 // One graph
 
+// Asked for once; a review asks before the graph is opened.
+function explained(id) {
+  if (!state.explained.has(id)) {
+    const { explained: kept } = state;
+    kept.set(id, ask("/v1/explain", { body: asBody([state.items.get(id)]) }));
+    kept.get(id).catch(() => kept.delete(id));
+  }
+  return state.explained.get(id);
+}
+
+function showOwn(id) {
+  const known = Object.entries(state.items.get(id)?.columns ?? {}).filter(([, value]) => value !== null && value !== "" && value !== id);
+  at("own").replaceChildren(...known.map(([name, value]) => {
+    const pair = document.createElement("div");
+    pair.append(textElement("dt", name), textElement("dd", String(value)));
+    return pair;
+  }));
+}
+
 async function open(id, by_key = false) {
   state.open = id;
   showRows();
@@ -219,8 +240,9 @@ async function open(id, by_key = false) {
   for (const part of ["pictures", "fields", "bars", "map"]) at(part).replaceChildren();
   showMarks();
   link();
+  showOwn(id);
   const body = asBody([state.items.get(id)]);
-  const answer = await ask("/v1/explain", { body });
+  const answer = await explained(id);
   if (state.open !== id) return; // another graph was opened meanwhile
   state.reasons.set(id, answer.reasons[0] ?? null);
   const row = state.rows.find((one) => one.id === id);
@@ -236,7 +258,8 @@ async function open(id, by_key = false) {
   at("bars").replaceChildren(...(state.model.private ? drawBars(answer.contributions, "") : drawBars(answer.shares, "%")));
   if (!state.model.private) showPlace(id, body); // comes later where the map is still being made
   if (!by_key) at("detail").focus({ preventScroll: true });
-  at("detail").scrollIntoView({ block: by_key ? "nearest" : "start" });
+  if (state.review) scrollTo(0, 0);
+  else at("detail").scrollIntoView({ block: by_key ? "nearest" : "start" });
 }
 
 async function showPlace(id, body) {
@@ -318,6 +341,31 @@ async function toggleMark(side) {
   } finally { showMarks(); }
 }
 
+// The review: the same graphs one by one, on the same page
+
+async function startReview() {
+  const graphs = [...state.items.values()].filter((graph) => state.rows.some((row) => row.id === graph.id));
+  const step = state.model.graphs_per_request;
+  const bodies = [];
+  for (let start = 0; start < graphs.length; start += step) bodies.push(asBody(graphs.slice(start, start + step)));
+  const rows = [...state.rows].sort((a, b) => a.rank - b.rank);
+  state.review = new Review(rows, bodies, { say, open: (id) => open(id, true), ahead: (id) => { if (id) explained(id).catch(() => {}); } });
+  document.body.classList.add("reviewing");
+  for (const part of ["review", "verdicts"]) at(part).hidden = false;
+  scrollTo(0, 0);
+  await state.review.start();
+}
+
+function leaveReview() {
+  if (!state.review) return;
+  state.verdicts = state.review.marks;
+  state.review = null;
+  document.body.classList.remove("reviewing");
+  for (const part of ["review", "verdicts"]) at(part).hidden = true;
+}
+
+const inReview = (work) => guarded(async () => { if (state.review) await work(state.review); }, null);
+
 // Links: the graphs, if they are few, and the open graph are in the address
 
 function link() {
@@ -372,6 +420,21 @@ at("copy-link").addEventListener("click", () => guarded(async () => {
   setTimeout(() => { at("copy-link").textContent = "Copy link"; }, 1500);
 }));
 for (const [button, side] of Object.entries(SIDES)) at(button).addEventListener("click", () => guarded(() => toggleMark(side), at("detail")));
+at("reviewer").value = localStorage.getItem("reviewer") ?? "";
+at("reviewer").addEventListener("change", () => localStorage.setItem("reviewer", at("reviewer").value));
+at("review-start").addEventListener("click", () => guarded(startReview));
+at("review-leave").addEventListener("click", () => { leaveReview(); show(); });
+at("review-save").addEventListener("click", () => inReview((review) => review.save()));
+at("review-file").addEventListener("change", (event) => inReview(async (review) => {
+  const text = await event.target.files[0]?.text();
+  event.target.value = "";
+  if (text !== undefined) await review.resume(text);
+}));
+at("review-back").addEventListener("click", () => inReview((review) => review.back()));
+at("review-skip").addEventListener("click", () => inReview((review) => review.forward()));
+for (const button of at("verdicts").querySelectorAll("[data-verdict]")) {
+  button.addEventListener("click", () => inReview((review) => review.mark(button.dataset.verdict)));
+}
 at("detail").addEventListener("keydown", (event) => {
   if (event.key === "Escape") at("rows").querySelector('[aria-selected="true"]')?.focus();
 });
@@ -390,6 +453,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 }
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  if (state.review) return void inReview((review) => review.pressed(event.key));
   const rows = [...at("rows").children];
   if (at("ranking").hidden || !rows.length) return;
   const step = { j: 1, k: -1 }[event.key];

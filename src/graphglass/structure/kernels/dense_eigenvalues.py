@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from graphglass.kernel import Floats, kernel
 
@@ -20,7 +23,7 @@ def symmetric_eigenvalues(matrix: Floats) -> Floats:
 
 
 @kernel
-def sort_values(x: Floats) -> None:
+def sort_values(x: NDArray[Any]) -> None:
     """Sort in place by falling gaps (Shell); NumPy's sort takes five times as long to compile."""
     gap = 1
     while gap < len(x) // 3:
@@ -40,31 +43,48 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
     """Reduce to tridiagonal form by reflections, from the last row upwards so every vector is contiguous.
 
     Both triangles are kept up, which leaves no sum along a row: the loops run in vector registers in the order they
-    are written. Reordered sums (fast-math) would round differently in freshly compiled and in cached code.
+    are written. Reordered sums (fast-math) would round differently in freshly compiled and in cached code. One pass
+    over the matrix applies a reflection and multiplies by the vector of the next one, two rows at a time.
     """
     n = len(a)
     off = np.zeros(n)
-    p = np.empty(n)
+    u, p = np.zeros(n), np.zeros(n)  # of the reflection that rows above are still to be updated by
+    v, product = np.empty(n), np.empty(n)
     for i in range(n - 1, 1, -1):
-        u = a[i]
+        for k in range(i + 1):
+            a[i, k] -= u[i] * p[k] + p[i] * u[k]
         scale = 0.0
         for k in range(i - 1):
-            scale += u[k] * u[k]
-        pivot = u[i - 1]
-        if scale == 0.0:
-            off[i] = pivot
-            continue
+            scale += a[i, k] * a[i, k]
+        pivot = a[i, i - 1]
         norm = np.sqrt(scale + pivot * pivot)
         alpha = -norm if pivot > 0 else norm
-        off[i] = alpha
-        u[i - 1] = pivot - alpha
-        h = norm * (norm + abs(pivot))  # half of |u|^2
-        for j in range(i):
-            p[j] = 0.0
-        for j in range(i):
-            row, uj = a[j], u[j]
+        for k in range(i):
+            v[k], product[k] = a[i, k], 0.0
+        off[i] = pivot
+        if scale > 0.0:
+            off[i] = alpha
+            v[i - 1] = pivot - alpha
+        for j in range(0, i - 1, 2):
+            uj, pj, vj = u[j], p[j], v[j]
+            ul, pl, vl = u[j + 1], p[j + 1], v[j + 1]
             for k in range(i):
-                p[k] += row[k] * uj
+                one = a[j, k] - (uj * p[k] + pj * u[k])
+                two = a[j + 1, k] - (ul * p[k] + pl * u[k])
+                a[j, k], a[j + 1, k] = one, two
+                product[k] = (product[k] + one * vj) + two * vl
+        if i % 2:
+            uj, pj, vj = u[i - 1], p[i - 1], v[i - 1]
+            for k in range(i):
+                a[i - 1, k] -= uj * p[k] + pj * u[k]
+                product[k] += a[i - 1, k] * vj
+        u, v = v, u
+        p, product = product, p
+        if scale == 0.0:
+            for k in range(i):
+                u[k] = p[k] = 0.0
+            continue
+        h = norm * (norm + abs(pivot))  # half of |u|^2
         dot = 0.0
         for j in range(i):
             p[j] /= h
@@ -72,11 +92,9 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
         shift = dot / (2 * h)
         for j in range(i):
             p[j] -= shift * u[j]
-        for j in range(i):
-            row = a[j]
-            uj, pj = u[j], p[j]
-            for k in range(i):
-                row[k] -= uj * p[k] + pj * u[k]
+    for j in range(min(n, 2)):  # the last reflection
+        for k in range(min(n, 2)):
+            a[j, k] -= u[j] * p[k] + p[j] * u[k]
     if n > 1:
         off[1] = a[1, 0]
     diagonal = np.empty(n)

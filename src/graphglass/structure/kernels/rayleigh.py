@@ -31,15 +31,34 @@ NORMAL_QUANTILES = np.array([-1.137507659596157, 0.0, 1.137507659596157])
 NORMAL_SQUARES = np.array([1.470968601380620, 0.101694652082368, 1.470968601380620])
 
 
+def _sorting_steps() -> Counts:
+    """Pairs of places that, compared and swapped one after another, sort sixteen values (Batcher's network)."""
+    pairs, span = [], 1
+    while span < PROBES:
+        width = span
+        while width:
+            for start in range(width % span, PROBES - width, 2 * width):
+                for low in range(start, min(start + width, PROBES - width)):
+                    if low // (2 * span) == (low + width) // (2 * span):
+                        pairs.append((low, low + width))
+            width //= 2
+        span *= 2
+    return np.array(pairs)
+
+
+SORTING_STEPS = _sorting_steps()
+
+
 @cache
 def probe_squares() -> tuple[Floats, Floats]:
-    """The fixed g_i^2 of every probe, (128, 1024), and their running sums over i."""
+    """The fixed g_i^2 of every probe, (128, 1024), and their running sums over i; columns go through the sets first."""
     from scipy.special import ndtri  # not before the first call: a slow import
 
     # Raw words of this generator are guaranteed never to change between versions, unlike its normals.
     words = np.random.PCG64(20).random_raw(DRAWN_NODES * SETS * PROBES)
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
-    squares = ndtri(uniform).reshape(DRAWN_NODES, SETS * PROBES) ** 2
+    squares = ndtri(uniform).reshape(DRAWN_NODES, SETS, PROBES) ** 2
+    squares = np.ascontiguousarray(squares.transpose(0, 2, 1)).reshape(DRAWN_NODES, SETS * PROBES)
     return squares, np.cumsum(squares, axis=0)
 
 
@@ -48,28 +67,31 @@ def drawn_quantiles(spectrum: Floats, squares: Floats, sums: Floats, out: Floats
     """Expected quantiles of 16 quotients by drawing in the eigenbasis (eq:rayleigh, eq:spectral_sketch)."""
     n = len(spectrum)
     quotient = np.zeros(SETS * PROBES)
-    for i in range(n):
-        value, row = spectrum[i], squares[i]
+    whole = n - n % 4
+    for i in range(0, whole, 4):  # four terms for each time that a sum is loaded and stored
+        a, b, c, d = spectrum[i], spectrum[i + 1], spectrum[i + 2], spectrum[i + 3]
         for k in range(SETS * PROBES):
-            quotient[k] += value * row[k]
-    last = sums[n - 1]
+            total = quotient[k] + a * squares[i, k]
+            total = total + b * squares[i + 1, k]
+            total = total + c * squares[i + 2, k]
+            quotient[k] = total + d * squares[i + 3, k]
+    for i in range(whole, n):
+        for k in range(SETS * PROBES):
+            quotient[k] += spectrum[i] * squares[i, k]
     for k in range(SETS * PROBES):
-        quotient[k] /= last[k]
-    out[0], out[1], out[2] = 0.0, 0.0, 0.0
-    for s in range(SETS):
-        one = quotient[s * PROBES : (s + 1) * PROBES]
-        for i in range(1, PROBES):  # insertion sort: sixteen values
-            x, j = one[i], i
-            while j > 0 and one[j - 1] > x:
-                one[j] = one[j - 1]
-                j -= 1
-            one[j] = x
-        # 15 intervals: the 10, 50 and 90% points lie half way between neighbours.
-        out[0] += (one[1] + one[2]) / 2
-        out[1] += (one[7] + one[8]) / 2
-        out[2] += (one[13] + one[14]) / 2
+        quotient[k] /= sums[n - 1, k]
+    for step in range(len(SORTING_STEPS)):  # all sets side by side, in vector registers
+        low, high = SORTING_STEPS[step, 0] * SETS, SORTING_STEPS[step, 1] * SETS
+        for s in range(SETS):
+            x, y = quotient[low + s], quotient[high + s]
+            quotient[low + s] = x if x < y else y
+            quotient[high + s] = y if x < y else x
+    # 15 intervals: the 10, 50 and 90% points lie half way between neighbours.
     for k in range(3):
-        out[k] /= SETS
+        below, total = (1 + 6 * k) * SETS, 0.0
+        for s in range(SETS):
+            total += (quotient[below + s] + quotient[below + SETS + s]) / 2
+        out[k] = total / SETS
 
 
 @kernel

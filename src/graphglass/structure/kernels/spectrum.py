@@ -48,7 +48,7 @@ def sketch_graphs(
     estimated: NDArray[np.bool_],
     large: NDArray[np.bool_],
 ) -> None:
-    """Write the eleven numbers of eq:spectral_sketch for the chosen graphs.
+    """Write the eleven numbers of eq:spectral_sketch for the chosen graphs, given the squares of the probes.
 
     Where the quotient is too large for the dense solver, the eigenvalues are left to :func:`iterate_graphs` and the
     graph is marked in ``large``. Listing triangles for the third moment is given up above ``limit`` steps.

@@ -1,4 +1,4 @@
-"""Checks of the arrays of a saved model before compiled code, which checks no bounds, reads them."""
+"""Graphs as arrays and names in a model file, and checks before compiled code, which checks no bounds, reads them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,35 @@ GRAPH_ARRAYS = {
     "removed": ("i8", 2), "atom_environments": ("i8", 2), "atom_contributions": ("f8", 2),
 }  # fmt: skip
 PROFILE_ARRAYS = {"descriptors": ("f8", 2), "aggregates": ("f8", 2), "sketch": ("f8", 2), "estimated": ("?", 1)}
+
+
+def stored_arrays(graphs: GraphSet) -> dict[str, NDArray[Any]]:
+    return {name: value for name in GRAPH_ARRAYS if (value := getattr(graphs, name)) is not None}
+
+
+def stored_names(graphs: GraphSet) -> dict[str, Any]:
+    return {
+        "ids": list(graphs.ids),
+        "attributes": list(graphs.attribute_names),
+        "edge_attributes": list(graphs.edge_attribute_names),
+        "labels": {str(code): name for code, name in graphs.label_names.items()},
+        "codes": {owner: list(names.items()) for owner, names in graphs.code_names.items()},
+        "nodes": None if graphs.node_names is None else graphs.node_names.tolist(),
+    }
+
+
+def restored(arrays: Mapping[str, NDArray[Any]], names: Mapping[str, Any]) -> GraphSet:
+    """The set of :func:`stored_arrays` and :func:`stored_names`; only the lengths of arrays are checked."""
+    columns: dict[str, Any] = {name: arrays[name] for name in GRAPH_ARRAYS if name in arrays}
+    return GraphSet(
+        **columns,
+        ids=tuple(names["ids"]),
+        attribute_names=tuple(names["attributes"]),
+        edge_attribute_names=tuple(names["edge_attributes"]),
+        label_names={int(code): name for code, name in names["labels"].items()},
+        code_names={owner: dict(map(tuple, pairs)) for owner, pairs in names.get("codes", {}).items()},
+        node_names=None if names["nodes"] is None else np.asarray(names["nodes"], dtype=np.str_),
+    )
 
 
 def check_types(arrays: Arrays) -> None:

@@ -94,6 +94,9 @@ def release(
     model: Annotated[
         Path | None, typer.Option(help="The paper's release: a model made without the private graphs.")
     ] = None,
+    pretrained: Annotated[
+        str | None, typer.Option(help="The same by an encoder of this package: mol, protein, social or all.")
+    ] = None,
     sharpness: Annotated[
         int | None, typer.Option(help="Power of the pattern kernel, one for all sites to be merged [default: from n]")
     ] = None,
@@ -116,7 +119,7 @@ def release(
 ) -> None:
     """Charge the ledger, add noise, and write a summary that may be published.
 
-    The summary is of public sketches; nothing is trained. With --model it is of the model's codes, as in the paper.
+    The summary is of public sketches; nothing is trained. With --model or --pretrained it is of codes, as in the paper.
     Every record is read by itself; one that cannot be read, or has another form, counts as a zero row.
     """
     from graphglass.privacy.release.ledger import Ledger
@@ -124,8 +127,8 @@ def release(
     from graphglass.privacy.release.records import read_records
     from graphglass.privacy.sketch_features import SketchFeatures
 
-    if sharpness is not None and model is not None:
-        raise InputError("--sharpness is for a release of sketches; leave it out with --model.")
+    if sum(option is not None for option in (sharpness, model, pretrained)) > 1:
+        raise InputError("--sharpness is for sketches, --model and --pretrained name encoders: use one of them.")
     if nodes is not None and public is not None:
         raise InputError("--nodes belongs to one edge table, but --public is a second input. Use another format.")
     book = Ledger(ledger)
@@ -134,7 +137,7 @@ def release(
         found = ", ".join(names) or "none"
         raise InputError(f"{ledger} has budgets for {len(names)} datasets ({found}). Name one with --dataset.")
     account = book.budget(names[0])
-    form, whole = declared.form(), model is not None
+    form, whole = declared.form(), model is not None or pretrained is not None
     records = read_records(references, form, nodes=nodes, whole=whole)
     if dry_run or records.readable < records.count:
         typer.echo(
@@ -152,7 +155,7 @@ def release(
         dataset=account.dataset,
         epsilon=epsilon,
         delta=delta,
-        model=_model(model),
+        model=_model(model, pretrained),
         features=None if sharpness is None else SketchFeatures(sharpness=sharpness),
         source=None if public is None else read_records(public, form, whole=whole),
         release_id=release_id,
@@ -168,9 +171,11 @@ def release(
     )
 
 
-def _model(path: Path | None) -> "GLASS | None":
+def _model(path: Path | None, pretrained: str | None) -> "GLASS | None":
     from graphglass.glass.estimator import GLASS
 
+    if pretrained is not None:
+        return GLASS.pretrained(pretrained)
     return None if path is None else GLASS.load(path)
 
 

@@ -1,4 +1,4 @@
-"""glass prompt: the text an encoder reads about every graph."""
+"""The commands `glass prompt` and `glass encoders`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 from graphglass.cli.reading_options import Reading, reads_graphs
 
 app = typer.Typer()
-
 
 PHASES = Literal["single-reference", "zero-shot-query", "few-shot-reference"]
 
@@ -54,3 +53,13 @@ def prompt(
     for identifier, text in zip(read.ids, prompts, strict=True):
         # The id names the graph for the reader of a JSON line; it is not part of the prompt.
         typer.echo(json.dumps({"id": identifier, "prompt": text}, ensure_ascii=False) if as_json else text)
+
+
+@app.command()
+def encoders() -> None:
+    """List text encoders, what each needs, and whether it would load on this machine."""
+    from graphglass.cli.console import print_table
+    from graphglass.glass.encoders.catalogue import catalogue
+
+    rows = [(item.name, "yes" if item.ready else "no", item.dimension, item.reads, item.needs) for item in catalogue()]
+    print_table(None, ("encoder", "ready", "dimension", "reads", "needs"), rows)
