@@ -21,11 +21,12 @@ import numpy as np
 
 from glassbench.metrics import evaluate
 from glassbench.protocols import split
+from glassbench.tu_catalogue import CATALOGUE
 from graphglass.channels.neighbours import mean_distance, nearest
 from graphglass.glass.encoders.embedding_cache import EmbeddingCache, encode_cached
 from graphglass.glass.encoders.text_encoder import load_encoder
 from graphglass.glass.prompt.graphdp import graphdp
-from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
+from graphglass.graphs.datasets import load_dataset
 from graphglass.structure.profile import profile
 
 CANDIDATES = (("numeric", "digits"), ("minilm", "digits"), ("minilm", "levels"))

@@ -3,7 +3,7 @@
     python bench/scripts/baselines.py --data-root DATA --output bench/results/benchmarks/baselines.json
 
 `cost`: one whole fit and the scores of the test graphs (protocol minority, seed 0) per method and small dataset, each
-in a process of its own. `large`: the same with STEPS optimiser steps on DD and REDDIT-BINARY; memory does not grow with
+in its own process. `large`: the same with STEPS optimiser steps on DD and REDDIT-BINARY; memory does not grow with
 further steps, and seconds per step times 300 is the default run. Processor time is the fairer clock on a busy machine.
 Rows already in the output are kept.
 """
@@ -25,7 +25,7 @@ import torch
 from glassbench.baselines.deep import DeepDetector
 from glassbench.methods import factory
 from glassbench.protocols import split
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 
 METHODS = ("ocgin", "glocalkd", "ocgtl", "signet", "gladc", "cvtgad", "muse", "uniform")
 SMALL, LARGE = ("MUTAG", "BZR"), ("DD", "REDDIT-BINARY")

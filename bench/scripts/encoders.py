@@ -4,7 +4,7 @@
     python bench/scripts/encoders.py --data-root DATA --encoder DIR      # or a hub name, or http://host/v1#model
     python bench/scripts/encoders.py --data-root DATA --full             # also all 18,817 prompts, and the cache
 
-Every encoder runs in a process of its own: its start-up includes its imports, its memory is its own peak. Spearman is
+Every encoder runs in its own process: its start-up includes its imports, its memory is its own peak. Spearman is
 the rank correlation of cosine distance with the distance of the descriptions, over random pairs of prompts (per prefix
 length); R^2 is a linear read-out of the fields on held-out prompts. Results merge into the output file, so encoders can
 be measured one by one.
@@ -28,8 +28,9 @@ import numpy as np
 
 def collect(data_root: Path | None, per_dataset: int | None, target: Path) -> None:
     """Write the field values of real graphs, (graphs, fields), sampled from the twelve datasets."""
-    from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
-    from graphglass.structure.fields import field_values
+    from glassbench.tu_catalogue import CATALOGUE
+    from graphglass.glass.prompt.fields import field_values
+    from graphglass.graphs.datasets import load_dataset
     from graphglass.structure.profile import profile
 
     parts = []
@@ -79,8 +80,9 @@ def measure(name: str, style: str, fields: Path, limit: int) -> dict[str, object
 
 def legibility(rows: np.ndarray, prompts) -> tuple[dict[int, float], float]:
     """Spearman per prefix length, and R^2: how much of the prompts' numbers the rows, (prompts, dimension), kept."""
-    from graphglass.glass.prompt.fields import scaled
     from scipy.stats import spearmanr
+
+    from graphglass.glass.prompt.fields import scaled
 
     fields = scaled(prompts.fields)
     spread = fields.std(axis=0)

@@ -34,8 +34,9 @@ import numpy as np
 
 import fuzz_samples as samples
 from glassbench.table_model import insert
-from graphglass import ReferenceDetector, read_graphs
+from graphglass import GraphGlass, ReferenceDetector, read_graphs
 from graphglass.errors import GlassError
+from graphglass.glass import pretrained
 from graphglass.graphs.read import read_report
 from graphglass.privacy.private_summary import PrivateSummary
 from graphglass.privacy.release.ledger import Ledger
@@ -47,11 +48,12 @@ PAGE = Path("docs/security.md")
 OUTCOMES = ("accepted", "clear error", "raw", "crash", "timeout")
 FILES = (
     "m.smi", "m.csv", "e.csv", "e.tsv", "m.sdf", "g.jsonl", "g.jsonl.gz", "g.parquet", "e.parquet", "g.graphml",
-    "g.gexf", "t.zip",
+    "g.gexf", "g.gml", "t.zip",
 )  # fmt: skip
 MODELS = ("model", "flow-model", "paper-model")
 MODEL_PARTS = ("bytes", "manifest", "header", "document", "arrays")
 PATHS = ("/v1/score", "/v1/explain", "/v1/references", "/v1/anomalies")
+ENCODERS = pretrained.FOLDER
 BODY = {
     "graphs": [
         {"id": "a", "nodes": 4, "edges": [[0, 1], [1, 2], [2, 3]]},
@@ -66,7 +68,10 @@ def kinds(inputs: int) -> dict[str, int]:
     """How many inputs of every kind are tried."""
     return (
         {f"file:{name}": inputs for name in FILES}
+        | {f"object:{name}": 2 * inputs for name in ("networkx", "HeteroData")}
         | {f"{model}:{part}": inputs // 4 for model in MODELS for part in MODEL_PARTS}
+        | {"model:reading": 2 * inputs, "review:marks": 2 * inputs}
+        | {f"pretrained:{part}": 2 * inputs // 5 for part in MODEL_PARTS}
         | {f"summary:{part}": inputs // 2 for part in ("bytes", "document", "arrays")}
         | {f"ledger:{part}": inputs // 2 for part in ("bytes", "head", "entries")}
         | {f"request:{name}": inputs for name in ("body", "file")}
@@ -74,7 +79,7 @@ def kinds(inputs: int) -> dict[str, int]:
 
 
 class Worker:
-    """Reads damaged inputs; lives in a process of its own."""
+    """Reads damaged inputs; lives in its own process."""
 
     def __init__(self, folder: Path, scratch: Path) -> None:
         self.folder, self.scratch = folder, scratch
@@ -84,6 +89,7 @@ class Worker:
         }
         self.queries["paper-model"] = self.queries["model"]
         self._client: Any = None
+        self._detector: GraphGlass | None = None
         for name in MODELS:  # libraries load now, not during the first input
             ReferenceDetector.load(folder / name).decision_function(self.queries[name])
 
@@ -91,14 +97,13 @@ class Worker:
         """Read one input; returns ``accepted``, raises what the reader raised."""
         rng = random.Random(f"{seed}|{kind}|{number}")
         group, _, part = kind.partition(":")
-        return {"file": self.file, "summary": self.summary, "ledger": self.ledger, "request": self.request}.get(
-            group, lambda rng, part: self.model(rng, part, group)
-        )(rng, part)
+        own = {"file", "object", "summary", "ledger", "request", "review", "pretrained"}
+        return getattr(self, group)(rng, part) if group in own else self.model(rng, part, group)
 
     def file(self, rng: random.Random, part: str) -> str:
         path = self.scratch / part
         path.write_bytes(samples.damaged_file(rng, self.folder / "graphs" / part))
-        result = read_report(path, cache=False)
+        result = read_report(path)
         return "accepted" if len(result.graphs) else "clear error"
 
     def model(self, rng: random.Random, part: str, name: str) -> str:
@@ -107,6 +112,30 @@ class Worker:
         detector, queries = ReferenceDetector.load(path), self.queries[name]
         detector.decision_function(queries)
         detector.explain(queries[0])
+        if part == "reading":
+            reading = detector.references_.graphs.reading
+            detector.decision_function(read_graphs(self.folder / "graphs" / "m.csv", reading=reading))
+        return "accepted"
+
+    def object(self, rng: random.Random, part: str) -> str:
+        make = samples.odd_networkx if part == "networkx" else samples.odd_hetero
+        result = read_report([make(rng) for _ in range(rng.randrange(1, 4))])
+        return "accepted" if len(result.graphs) else "clear error"
+
+    def review(self, rng: random.Random, part: str) -> str:
+        marks = self.scratch / "marks.jsonl"
+        content = samples.marks(rng, self.queries["model"].ids)
+        marks.write_bytes(samples.damaged_bytes(rng, content) if rng.random() < 0.7 else content)
+        if self._detector is None:
+            self._detector = GraphGlass.load(self.folder / "model")
+        self._detector.review(self.queries["model"], path=marks).next()
+        return "accepted"
+
+    def pretrained(self, rng: random.Random, part: str) -> str:
+        folder = samples.copy_sample(ENCODERS / "mol", self.scratch / "mol")
+        samples.damage_model(rng, folder, part)
+        pretrained.FOLDER = self.scratch
+        pretrained.load_pretrained("mol")
         return "accepted"
 
     def summary(self, rng: random.Random, part: str) -> str:
@@ -269,7 +298,8 @@ def fuzz(folder: Path, inputs: int, seed: int, wanted: str | None, show: Callabl
 def updated(before: dict[str, Any], some: dict[str, Any]) -> dict[str, Any]:
     """A record with the rows and findings of another run in place of its own."""
     new = {row["kind"]: row for row in some["rows"]}
-    rows = [new.get(row["kind"], row) for row in before["rows"]]
+    both = {row["kind"]: row for row in before["rows"]} | new
+    rows = [both[kind] for kind in kinds(0) if kind in both]
     findings = [item for item in before["findings"] if item["kind"] not in new] + some["findings"]
     return {**before, "inputs": sum(row["inputs"] for row in rows), "rows": rows, "findings": findings}
 

@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import string
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ import numpy as np
 from safetensors.numpy import save as to_safetensors
 
 from graphglass import GLASS, GraphGlass, read_graphs, write_json_lines, write_parquet
-from graphglass.files.single_file import pack_artifact
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.publish import release
+from graphglass.privacy.single_file import pack_artifact
 
 MOLECULES = (
     "CCO", "CC(=O)O", "c1ccccc1", "Cc1ccccc1", "Oc1ccccc1", "CC(=O)Oc1ccccc1C(=O)O", "C[N+](C)(C)CC(=O)[O-]",
@@ -44,6 +45,12 @@ GEXF = (
     '<attvalues><attvalue for="0" value="1.5"/></attvalues></node><node id="b" label="O"/></nodes><edges>'
     '<edge id="0" source="a" target="b" weight="2"/></edges></graph></gexf>'
 )
+GML = 'graph [ directed 1 node [ id 0 label "C" q 0.5 ] node [ id 1 label "O" q 1 ] edge [ source 0 target 1 w 2 ] ]\n'
+READING = {
+    "smiles_column": "smiles", "id_column": "name", "label_column": "y", "graph_column": "g", "node_label": "label",
+    "attributes": ["q"], "ignore": ["y"], "use": ["q"], "directed": False, "merge": {"w": "sum"}, "fill": 0.5,
+    "standardise": "neutral", "stereo": True,
+}  # fmt: skip
 # Values that a field of another type may be replaced by.
 ODD: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2**31, 2**53, 2**63, 10**30, -(10**18), 0.5, 1e308, -1e308, 1e-320, "", "\x00",
@@ -69,6 +76,7 @@ def write_samples(folder: Path) -> None:
     (graphs / "e.tsv").write_text(EDGES.replace(",", "\t"))
     (graphs / "g.graphml").write_text(GRAPHML)
     (graphs / "g.gexf").write_text(GEXF)
+    (graphs / "g.gml").write_text(GML)
     molecules = read_graphs(list(MOLECULES), format="smi")
     _write_sdf(graphs / "m.sdf")
     flows = canonical_graph_set(
@@ -221,6 +229,66 @@ def damaged_arrays(rng: random.Random, arrays: dict[str, Any]) -> dict[str, Any]
     return changed
 
 
+def marks(rng: random.Random, ids: Sequence[str]) -> bytes:
+    """A file of marks of a review, with odd values in some lines."""
+    mark = {"id": ids[0], "verdict": "anomaly", "reviewer": "r", "time": "2026-01-01T00:00:00+00:00", "comment": ""}
+    lines = [mark | {"id": rng.choice(ids), "verdict": rng.choice(("anomaly", "normal", "unsure"))} for _ in range(4)]
+    return "".join(json.dumps(damaged_value(rng, line, rng.choice((0.0, 0.1)))) + "\n" for line in lines).encode()
+
+
+def odd_networkx(rng: random.Random) -> Any:
+    """A NetworkX graph of any class with odd nodes, edges and properties."""
+    import networkx as nx
+
+    graph = rng.choice((nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph))()
+    plain = [value for value in ODD if not isinstance(value, list | dict) and value is not None]
+    nodes = rng.choices((*range(6), *plain, (1, "a"), frozenset({1}), b"x"), k=rng.randrange(7))
+    properties = ("label", "q", "time", "", 7, "type")
+    for node in nodes:
+        graph.add_node(node, **{str(name): rng.choice((*ODD, float("nan"), b"x", object())) for name in
+                                rng.sample(properties, rng.choice((0, 0, 1, 2)))})  # fmt: skip
+    for _ in range(rng.randrange(9) if nodes else 0):
+        values = {name: rng.choice(ODD) for name in rng.sample(("label", "weight", "key"), rng.choice((0, 0, 1)))}
+        values.pop("key", None)
+        graph.add_edge(rng.choice(nodes), rng.choice(nodes), **values)
+    if rng.random() < 0.2:
+        graph.graph.update(label=rng.choice(ODD), id=rng.choice(ODD), name=rng.choice(ODD))
+    return graph
+
+
+def odd_hetero(rng: random.Random) -> Any:
+    """A HeteroData with odd types, sizes, columns and edges."""
+    import torch
+    from torch_geometric.data import HeteroData
+
+    data, kinds = HeteroData(), rng.sample(("user", "item", "a b", "\u202e", "x" * 300), rng.randrange(1, 4))
+    tables = (
+        torch.ones(3, 2), torch.ones(3), torch.full((3, 2), torch.nan), torch.full((3, 1), 1e300, dtype=torch.float64),
+        torch.zeros(0, 4), torch.ones(3, 2, 2), torch.tensor(1.0), torch.ones(3, 1).to_sparse(), "text", None, [1, 2],
+        torch.ones(3, 1, dtype=torch.complex64),
+    )  # fmt: skip
+    ends = (
+        torch.tensor([[0, 1], [1, 2]]), torch.tensor([[0, -1], [1, 2]]), torch.tensor([[0], [99]]), torch.zeros(2, 0),
+        torch.tensor([[0.5], [1.0]]), torch.tensor([0, 1]), torch.tensor([[2**62], [0]]), None, "text", [[0], [1]],
+        torch.zeros(3, 2, dtype=torch.long),
+    )  # fmt: skip
+    for kind in kinds:
+        if rng.random() < 0.8:
+            data[kind].x = rng.choice((tables[0],) * 4 + tables)
+        if rng.random() < 0.5:
+            data[kind].num_nodes = rng.choice((3, 3, 3, 0, -1, 10**12, 2.5, None))
+        if rng.random() < 0.2:
+            data[kind][rng.choice(("y", "time", "node_id", "edge_attr"))] = rng.choice(tables)
+    for _ in range(rng.randrange(3)):
+        relation = rng.choice(kinds), rng.choice(("to", "", "rev to")), rng.choice((*kinds, "absent"))
+        data[relation].edge_index = rng.choice((ends[0],) * 4 + ends)
+        if rng.random() < 0.4:
+            data[relation].edge_attr = rng.choice(tables)
+    if rng.random() < 0.2:
+        data.y = rng.choice(tables)
+    return data
+
+
 def damage_model(rng: random.Random, folder: Path, how: str) -> None:
     """Alter a saved model: raw bytes, or one part of it under a manifest that vouches for the new content."""
     manifest = folder / "manifest.json"
@@ -232,13 +300,16 @@ def damage_model(rng: random.Random, folder: Path, how: str) -> None:
         path = rng.choice(sorted(folder.iterdir()))
         path.write_bytes(damaged_bytes(rng, path.read_bytes()))
         return
-    suffix = ".json" if how == "document" else ".safetensors"
-    entry = body["files"][
-        rng.choice(sorted(role for role, item in body["files"].items() if item["file"].endswith(suffix)))
-    ]
+    suffix = ".json" if how in ("document", "reading") else ".safetensors"
+    roles = sorted(role for role, item in body["files"].items() if item["file"].endswith(suffix))
+    entry = body["files"]["detector" if how == "reading" else rng.choice(roles)]
     path = folder / entry["file"]
     content = path.read_bytes()
-    if how == "document":
+    if how == "reading":
+        names = rng.sample(sorted(READING), rng.randrange(1, 5))
+        options = damaged_value(rng, {name: READING[name] for name in names}, rng.choice((0.0, 0.2, 0.5)))
+        content = json.dumps(json.loads(content) | {"reading": options}).encode()
+    elif how == "document":
         content = json.dumps(damaged_value(rng, json.loads(content), 0.03)).encode()
     elif how == "arrays":
         from safetensors.numpy import load

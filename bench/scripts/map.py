@@ -1,4 +1,4 @@
-"""How well the map shows the score: distances on the plane beside fused distances, and where flagged graphs lie.
+"""How well the map shows the score: distances on the plane against fused distances, and where flagged graphs lie.
 
     python bench/scripts/map.py [DATASET ...]
 

@@ -37,6 +37,7 @@ from graphglass.graphs import GraphSet, canonical_graph_set
 
 OUT = Path("bench/results/quality")
 PAGE = Path("bench/docs/quality.md")
+VALIDITY = Path("bench/results/benchmarks/validity.json")
 LEVELS = (0.01, 0.05, 0.1)
 RULES = (0.01, 0.25, 0.5, SHARPNESS, 1.0, 2.0, 4.0)  # sharpness; the first is the weighted mean in effect
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -258,9 +259,10 @@ def page() -> str:
     rows = _rows("tasks")
     parts = {
         "reached": reached(rows), "rules": rules(rows), "channels": channels(rows), "datasets": per_dataset(rows),
-        "p-values": calibration(rows), "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
+        "p-values": calibration(rows), "copies": copies_table(),
+        "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
         "planted": planted_table(), "rivals": rivals(), "shift": recorded("shift"),
-        "contaminated": recorded("contaminated"),
+        "contaminated": recorded("contaminated"), "review": recorded("review"),
     }  # fmt: skip
     return filled(PAGE, {name: "\n".join(lines) or "Not measured yet." for name, lines in parts.items()})
 
@@ -375,6 +377,17 @@ def calibration(rows: list[Row]) -> list[str]:
             shares = [100 * sum(row["flagged"][f"{level:g}"] for row in own) / total for level in LEVELS]
             lines.append([group, str(total), *(f"{share:.2f}%" for share in shares)])
     return markdown(["datasets", "held-out normals", *(f"p at most {level:g}" for level in LEVELS)], lines)
+
+
+def copies_table() -> list[str]:
+    """Shares of new normals where references are listed several times, as `bench/scripts/validity.py` measured them."""
+    record = json.loads(VALIDITY.read_text())
+    lines = [
+        [row["set"], row["listed"], row["repeats"], *(f"{100 * share:.1f}%" for share in row["shares"])]
+        for row in record["copies"]["rows"]
+    ]
+    levels = [f"p at most {level:g}" for level in record["alphas"]]
+    return markdown(["graphs", "references listed", "repeats", *levels], lines)
 
 
 def rivals() -> list[str]:

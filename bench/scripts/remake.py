@@ -34,7 +34,8 @@ BENCHMARKS = {
     "private-sketch/minority": "private --methods graphglass --seeds 1",
     "private-sketch/minority-flip": "private --methods graphglass --seeds 1 --flip",
     "shift": "shift --seeds 3",
-    "contaminated": "contaminated --methods graphglass --seeds 1",
+    "contaminated": "contaminated --methods graphglass,graphglass-trimmed --seeds 1",
+    "review": "review --seeds 1",
 }
 SCRIPTS = ("quality.py tasks --seeds 0 3", "quality.py few", "quality.py zero-shot", "quality.py edges", "planted.py")
 PAGES = (
@@ -42,6 +43,8 @@ PAGES = (
     "glassbench table bench/results/single --summary --into bench/docs/benchmark.md",
     "glassbench table bench/results/known --into bench/docs/quality.md",
     "glassbench table bench/results/private-sketch/minority --summary --into docs/privacy.md",
+    "glassbench table bench/results/pretrained/minority --into src/graphglass/glass/pretrained/README.md",
+    "glassbench plot bench/results/authors -o docs/images",
     "glassbench plot bench/results/known/limit-400 -o docs/images",
     "glassbench plot bench/results/anomaly-share/minority -o docs/images",
     "reproduction_page.py", "baselines_page.py", "quality.py page",

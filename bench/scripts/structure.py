@@ -1,4 +1,4 @@
-"""How fast is the structural profile, beside NetworkX, igraph and per-graph eigensolvers, and how does it grow?
+"""How fast is the structural profile, compared with NetworkX, igraph and per-graph eigensolvers, and how does it grow?
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python bench/scripts/structure.py --data-root DATA
 
@@ -28,8 +28,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, identity
 from scipy.sparse.linalg import eigsh
 
+from glassbench.tu_catalogue import CATALOGUE
 from graphglass.graphs import GraphSet, canonical_graph_set
-from graphglass.graphs.tu_catalogue import CATALOGUE, load_dataset
+from graphglass.graphs.datasets import load_dataset
 from graphglass.structure.descriptors import describe_graphs
 from graphglass.structure.kernels.motifs import EXACT_WORK
 from graphglass.structure.kernels.rayleigh import probe_squares
@@ -102,7 +103,7 @@ def laplacian(graph: GraphSet) -> csr_array:
     return csr_array(diags_array((degree > 0) * 1.0) - scale @ adjacency @ scale)
 
 
-def descriptors_beside_peers(root: Path | None, name: str, count: int) -> dict[str, object]:
+def descriptors_and_peers(root: Path | None, name: str, count: int) -> dict[str, object]:
     graphs = load_dataset(name, root)[:count]
     singles = [graphs[i] for i in range(len(graphs))]
     in_networkx, in_igraph = [], []
@@ -121,7 +122,7 @@ def descriptors_beside_peers(root: Path | None, name: str, count: int) -> dict[s
     return {"dataset": name, "graphs": len(graphs), "ours": ours, **their, "ratio": ratios}
 
 
-def sketch_beside_peers(root: Path | None, name: str, count: int) -> dict[str, object]:
+def sketch_and_peers(root: Path | None, name: str, count: int) -> dict[str, object]:
     graphs = load_dataset(name, root)[:count]
     matrices = [laplacian(graphs[i]) for i in range(len(graphs))]
     dense = [matrix.toarray() for matrix in matrices]
@@ -263,7 +264,7 @@ def main() -> None:
     root = arguments.data_root
     steps: dict[str, Callable[[], object]] = {
         "descriptors": lambda: [
-            descriptors_beside_peers(root, *case)
+            descriptors_and_peers(root, *case)
             for case in (
                 ("MUTAG", 188),
                 ("PROTEINS", 300),
@@ -272,7 +273,7 @@ def main() -> None:
                 ("REDDIT-BINARY", 100),
             )
         ],
-        "sketch": lambda: [sketch_beside_peers(root, *case) for case in (("REDDIT-BINARY", 100), ("NCI1", 500))],
+        "sketch": lambda: [sketch_and_peers(root, *case) for case in (("REDDIT-BINARY", 100), ("NCI1", 500))],
         "twelve_datasets": lambda: twelve(root),
         "growth": growth,
     }

@@ -1,9 +1,9 @@
-"""Time and memory of a training epoch, beside the same network written with PyG's edge lists.
+"""Time and memory of a training epoch, compared with the same network written with PyG's edge lists.
 
     python bench/scripts/training.py --data-root DATA --output bench/results/benchmarks/training.json
 
 Both sides train the same layers with the same losses (alignment and Gram penalty) on the same batches of 64 graphs;
-each runs in a process of its own. The plain side keeps one `Data` object per graph, collates with `Batch`, and passes
+each runs in its own process. The plain side keeps one `Data` object per graph, collates with `Batch`, and passes
 messages over an edge list, which holds a tensor of edges by hidden width. `epoch_mib` is what two epochs add to the
 memory in use before them; processor time is the fairer clock on a busy machine. `full_cpu_seconds` is an epoch of
 GraphGlass with perturbations and prototypes, as most epochs of the paper preset are.
@@ -25,7 +25,7 @@ import torch
 from graphglass.glass.network.schema import fit_schema
 from graphglass.glass.training import trainer
 from graphglass.glass.training.config import TrainingConfig
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 from graphglass.structure.profile import profile
 
 SUBSETS = {"NCI1": 640, "DD": 320, "REDDIT-BINARY": 320, "COLLAB": 320}

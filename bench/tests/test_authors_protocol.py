@@ -3,22 +3,29 @@ import json
 import numpy as np
 import pytest
 
+from glassbench.authors_choices import RULES, settings
 from glassbench.authors_protocol import (
     SIX,
     TWENTY_FOUR,
     Side,
     Task,
+    _auroc,
     authors_cell,
     honest_rules,
     look,
     look_epochs,
     selected_epoch,
 )
+from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
+from glassbench.records import REQUIRED, Purpose, Results
+from glassbench.tables import tables
+from graphglass import GLASS
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.errors import BenchError, ParameterError
 from graphglass.glass.scoring_rules import paper_variants
 from graphglass.glass.slices import normalise
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 from graphglass.structure.profile import profile
 
 SLICES = (4, 8)
@@ -87,6 +94,48 @@ def test_the_best_share_is_at_least_either_side(sides):
     assert found["ensemble"] >= max(found["graph"], found["text"])
     assert found["best of six"] == max(found[rule] for rule in SIX)
     assert found["best of 24"] == max(found[rule] for rule in TWENTY_FOUR)
+
+
+def test_areas_by_rank_are_those_of_the_benchmark():
+    scores, anomalous = np.array([1.0, 2.0, 2.0, 2.0, 3.0, 0.5]), np.array([0, 1, 0, 1, 1, 0], bool)
+    assert _auroc(scores, anomalous) == pytest.approx(evaluate(scores, anomalous)["auroc"])
+
+
+def test_choices_are_names_of_details():
+    assert settings("none") == (1, {"authors": ()})
+    assert settings("margin+training-mode") == (1, {"authors": ("training-mode", "margin")})
+    assert settings("untrained+prompt-2") == (2, {"authors": (), "epochs": 0})
+    with pytest.raises(BenchError, match="details are: all, none, training-mode"):
+        settings("nothing")
+
+
+def test_a_choice_is_what_the_detector_does_with_its_details():
+    graphs = load_dataset("MUTAG")[:60].without_labels()
+    detector = GLASS("numeric", domain="mol", epochs=22, details=["training-mode", "margin"]).fit(graphs[:40])
+    task = Task("mol", graphs[:40], graphs[40:], "numeric")
+    rules = honest_rules(*task.sides(task.train(task.config(epochs=22, **settings("margin+training-mode")[1]))), "mol")
+    np.testing.assert_allclose(detector.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-5)
+    plain = GLASS("numeric", domain="mol", epochs=22).fit(graphs[:40])
+    assert not np.allclose(plain.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-3)
+    with pytest.raises(ParameterError, match="must be names among training-mode, concentration"):
+        GLASS(details=["warm-up"]).fit(graphs)
+
+
+def test_tables_of_choices_compare_the_same_cells(tmp_path):
+    def write(folder, benchmark, cell, auroc, variants):
+        record = {"method": "glass", "cell": cell, "metrics": {"auroc": auroc}, "variants": variants}
+        whole = dict.fromkeys(REQUIRED, "") | record | {"benchmark": benchmark, "protocol": "minority", "flip": False}
+        Results.create(tmp_path / folder, Purpose(benchmark, "minority")).append(whole)
+
+    rules = {rule: {"auroc": 70.0} for rule in RULES}
+    for seed, auroc in ((0, 60.0), (1, 10.0)):
+        write("single/minority", "single", {"dataset": "MUTAG", "seed": seed}, auroc, {})
+    for choice, auroc in (("margin", 63.0), ("untrained", 50.0), ("untrained+prompt-2", 52.5)):
+        write("choices/minority", "choices", {"dataset": "MUTAG", "choice": choice, "seed": 0}, auroc, rules)
+    effects, averages = tables(str(tmp_path / "choices/minority"))
+    assert [(row.name, row.entries[0].mean) for row in effects.rows] == [("margin", 3.0), ("untrained+prompt-2", 2.5)]
+    assert [row.entries[0] for row in averages.rows] == ["1", "1", "1"]
+    assert "| margin | 1 | 70.0 |" in averages.render()
 
 
 def test_one_training_gives_every_column():

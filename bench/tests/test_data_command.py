@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from glassbench.data_command import app
+from glassbench.tu_catalogue import CATALOGUE, copy_bundled
 from graphglass.errors import DataError
-from graphglass.graphs.tu_catalogue import CATALOGUE, copy_bundled
 
 RUNNER = CliRunner()
 

@@ -18,7 +18,7 @@ from glassbench.protocols import split
 from glassbench.runner import processor
 from glassbench.single import built, dataset_cell
 from graphglass.glass.training.config import TrainingConfig
-from graphglass.graphs.tu_catalogue import data_root
+from graphglass.graphs.datasets import data_root
 
 RESULTS = Path(__file__).parents[1] / "results"
 TRAINED = [name for name in METHODS if name not in ("graphglass", *TRAINING_FREE, *KERNELS)]

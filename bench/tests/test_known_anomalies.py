@@ -15,6 +15,7 @@ from glassbench.known_anomalies import KNOWN, known_cell, known_jobs
 from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.tables import tables
+from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import BenchError
 from graphglass.graphs import GraphSet
 
@@ -33,8 +34,8 @@ class Seeing:
         self.shown.append(graphs)
         return self
 
-    def decision_function(self, graphs: GraphSet) -> np.ndarray:
-        self.shown.append(graphs)
+    def decision_function(self, graphs: ProfiledGraphs) -> np.ndarray:
+        self.shown.append(graphs.graphs)
         return np.arange(len(graphs), dtype=np.float64)
 
 

@@ -16,7 +16,7 @@ from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
 from graphglass import GraphGlass
 from graphglass.graphs import GraphSet
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 
 METHODS = (*TRAINING_FREE, *KERNELS)
 

@@ -1,12 +1,14 @@
 """Planted causes: the records, their table and the page that shows it."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from glassbench import localise as module
+from glassbench.held_out import HELD_OUT
 from glassbench.localise import DOMAINS, METHODS, graphs_of, localise, localise_table
 
 ROOT = Path(__file__).parents[2]
@@ -31,8 +33,21 @@ def test_a_planted_group_is_where_the_record_says():
     assert sorted(graph.node_labels[planted].tolist()) == [6, 34]
 
 
-def test_the_page_shows_the_records():
-    files = [ROOT / "bench/results/localise" / f"{domain}.jsonl" for domain in DOMAINS]
+@pytest.mark.parametrize(("part", "domains"), [("in-view", DOMAINS), ("held-out", HELD_OUT)])
+def test_the_page_shows_the_records(part, domains):
+    files = [ROOT / "bench/results/localise" / part / f"{domain}.jsonl" for domain in domains]
     rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     page = (ROOT / "docs/explanations.md").read_text()
-    assert page.split("<!-- localise -->\n")[1] == localise_table(rows), "paste what `glassbench localise` prints"
+    shown = page.split(f"<!-- {part} -->\n")[1].split("\n\n")[0].rstrip("\n")
+    assert shown == localise_table(rows).rstrip("\n"), "paste what `glassbench localise` prints"
+
+
+def test_held_out_plants_are_planted():
+    for domain, (load, plants) in HELD_OUT.items():
+        if domain in ("molecules", "sessions"):  # from files
+            continue
+        base = load(ROOT)[0]
+        for name, plant in plants.items():
+            record, planted = plant(np.random.default_rng(1), deepcopy(base))
+            assert 0 < len(set(planted)) <= len(record["nodes"]), name
+            assert graphs_of([record]).node_count == len(record["nodes"])

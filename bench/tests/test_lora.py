@@ -9,7 +9,7 @@ import pytest
 
 from glassbench.lora import LoraSettings, _adapted, _tune, tuned_scores
 from graphglass.errors import BenchError
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 
 pytest.importorskip("peft")
 pytest.importorskip("sentence_transformers")

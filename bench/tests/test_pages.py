@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from glassbench.decomposition import SELECTED
 from glassbench.group_tables import headline, short_tables
 from glassbench.records import Results
 from glassbench.table_model import filled, insert
@@ -49,6 +50,9 @@ def test_results_in_pages_are_those_of_the_records(tmp_path: Path) -> None:
         ROOT / "bench/docs/quality.md": "\n".join(
             table.render() for table in tables(str(ROOT / "bench/results/known"))
         ),
+        ROOT / "src/graphglass/glass/pretrained/README.md": tables(str(ROOT / "bench/results/pretrained/minority"))[
+            0
+        ].render(),
     }
     for page, text in made.items():
         rebuilt = tmp_path / page.name
@@ -80,6 +84,17 @@ def test_the_readme_has_at_most_twelve_rows_and_a_sentence_that_a_second_computa
     ours = f"{mean(map(mean, by_dataset.values())):.1f}"
     assert f"GraphGlass averages {ours} over the twelve datasets" in text
     assert set(re.findall(r"measured the same way it has ([\d.]+\d)", README.read_text())) <= {ours}
+
+
+def test_the_three_figures_of_glass_are_those_of_the_table_that_explains_them() -> None:
+    (table,) = tables(str(ROOT / "bench/results/authors"))
+    row = next(row for row in table.rows if row.name.startswith("mean of the"))
+    known = dict(zip(table.head[1:], row.entries, strict=True))
+    wanted = [known[column].mean for column in ("printed", SELECTED, "last epoch, reliability")]
+    three = r"prints ([\d.]+\d); .*? has ([\d.]+\d) with .*? and ([\d.]+\d) with"
+    for page in (README, ROOT / "docs/index.md"):
+        (found,) = re.findall(three, " ".join(page.read_text().split()))
+        assert list(found) == [f"{value:.1f}" for value in wanted], page
 
 
 def test_a_part_is_replaced_and_its_marks_are_needed(tmp_path: Path) -> None:

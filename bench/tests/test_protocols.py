@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from glassbench.protocols import blind, split
 from graphglass.errors import BenchError
-from graphglass.graphs.tu_catalogue import find_dataset, load_dataset
+from graphglass.graphs.datasets import find_dataset, load_dataset
 
 # name: anomalous raw label, normal train graphs, test normals, test anomalies, over the five folds
 GOOD_D = {

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassbench.contaminated import SHARES, contaminated_cell, contaminated_jobs, contaminated_references
+from glassbench.contaminated import (
+    SHARES,
+    TRIMMED,
+    TrimmedGraphGlass,
+    contaminated_cell,
+    contaminated_jobs,
+    contaminated_references,
+)
 from glassbench.datasets import TWELVE
 from glassbench.decomposition import STEPS, decomposition_table
 from glassbench.jobs import Plan
@@ -16,8 +23,9 @@ from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.shift import ELEMENTS, PAIRS, PUBLISHED, shift_jobs, shifted
 from glassbench.tables import tables
+from graphglass import GraphGlass
 from graphglass.graphs import canonical_graph_set
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 
 
 def test_a_pair_is_split_without_leaks(data: Any) -> None:
@@ -91,6 +99,18 @@ def test_contaminating_anomalies_are_never_tested(data: Any, tmp_path: Path, mon
     assert run_jobs(contaminated_jobs(plan), results, data, progress=False) == 2
     (table,) = tables(str(tmp_path))
     assert [row.name for row in table.rows] == ["0%", "2%", "5%", "10%", "20%"]
+
+
+def test_trimming_leaves_out_the_references_least_like_the_others() -> None:
+    mutag = load_dataset("MUTAG")
+    references, new = mutag[:60].without_labels(), mutag[60:90].without_labels()
+    plain, trimmed = GraphGlass().fit(references), TrimmedGraphGlass().fit(references)
+    cut = round(TRIMMED * len(plain.references_))
+    worst = set(np.asarray(plain.references_.graphs.ids)[np.argsort(-plain.decision_scores_)[:cut]])
+    assert set(plain.references_.graphs.ids) - set(trimmed.references_.graphs.ids) == worst
+    assert trimmed.p_values(new).min() >= 1 / (len(plain.references_) + 1)
+    with np.testing.assert_raises(AssertionError):
+        np.testing.assert_array_equal(trimmed.decision_function(new), plain.decision_function(new))
 
 
 def record(name: str, auroc: float, **variants: float) -> dict[str, Any]:

@@ -1,49 +1,64 @@
 """What each detail of the authors' code is worth: the last epoch with all of them, with one alone, and with none.
 
-A choice is ``all``, ``none``, or names of :data:`graphglass.glass.training.config.AUTHORS` joined by ``+``. A record
-(benchmark ``choices``) has the figures of the reliability weights as its metrics, and those of every other rule that
-reads no test label as variants. ``none`` is what the benchmark ``single`` records of ``glass``, up to rounding.
+A choice is ``all``, ``none``, or names of :data:`graphglass.glass.training.config.AUTHORS` joined by ``+``, among them
+``prompt-2`` and ``untrained``. A record (benchmark ``choices``) has the figures of the reliability weights as its
+metrics, and those of every other rule that reads no test label as variants. ``none`` is what the benchmark ``single``
+records of ``glass``, up to rounding.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from glassbench.authors_protocol import Task, honest_rules
 from glassbench.datasets import DOMAINS
 from glassbench.jobs import Job, Outcome, Plan
-from glassbench.metrics import evaluate
+from glassbench.metrics import evaluate, summary
 from glassbench.protocols import blind
-from glassbench.records import Cell, Results
+from glassbench.records import Cell, Record, Results
 from glassbench.single import dataset_jobs
-from glassbench.table_entries import average, dataset_order, dataset_values, grouped, make_table, means_note
-from glassbench.table_model import Row, Table
+from glassbench.table_entries import (
+    average,
+    dataset_order,
+    grouped,
+    make_table,
+    means_note,
+    neighbour_records,
+    variant_entry,
+)
+from glassbench.table_model import Row, Table, Value
 from graphglass.errors import BenchError
 from graphglass.glass.training.config import AUTHORS
 
 MAIN_RULE = "reliability z"
+OTHERS = ("prompt-2", "untrained")
+RULES = (MAIN_RULE, "reliability raw", "domain z", "graph", "text")
 
 
-def details(choice: str) -> tuple[str, ...]:
-    """The details that a choice names."""
-    named = {"all": AUTHORS, "none": ()}.get(choice, tuple(choice.split("+")))
-    if unknown := [name for name in named if name not in AUTHORS]:
-        raise BenchError(f"Unknown detail {unknown[0]!r}. The details are: all, none, {', '.join(AUTHORS)}.")
-    return named
+def settings(choice: str) -> tuple[int, dict[str, Any]]:
+    """The version of the prompt that a choice names, and its settings of the training."""
+    named = set({"all": AUTHORS, "none": ()}.get(choice, choice.split("+")))
+    if unknown := sorted(named.difference(AUTHORS, OTHERS)):
+        known = ", ".join(("all", "none", *AUTHORS, *OTHERS))
+        raise BenchError(f"Unknown detail {unknown[0]!r}. The details are: {known}.")
+    training: dict[str, Any] = {"authors": tuple(name for name in AUTHORS if name in named)}
+    return 1 + ("prompt-2" in named), training | ({"epochs": 0} if "untrained" in named else {})
 
 
 def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> list[Job]:
     """One job per dataset, choice and seed."""
     for choice in choices:
-        details(choice)
+        settings(choice)
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
+        prompt, training = settings(str(cell["choice"]))
         domain = DOMAINS.get(str(cell["dataset"]), "graph")
-        task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder)
+        task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder, prompt)
         start = time.perf_counter()
-        trained = task.train(task.config(seed=parts.seed, authors=details(str(cell["choice"]))))
+        trained = task.train(task.config(seed=parts.seed, **training))
         middle = time.perf_counter()
         rules = honest_rules(*task.sides(trained), domain)
         variants = {rule: evaluate(scores, parts.anomalous) for rule, scores in rules.items()}
@@ -53,13 +68,41 @@ def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> 
     return dataset_jobs(plan, measure, {"encoder": encoder}, choice=list(choices))
 
 
-def choice_table(results: Results, metric: str = "auroc") -> Table:
-    """One row per choice, one column per dataset."""
+def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
+    """The effect of every choice by dataset, and its average under several rules.
+
+    The effect is against the same cells without the choice: records of the benchmark ``single``, or of ``untrained``.
+    """
     groups = grouped(results.records(), lambda record: str(record["cell"]["choice"]))
-    by_choice = {choice: dataset_values(own, metric) for choice, own in groups.items()}
-    names = dataset_order(name for row in by_choice.values() for name in row)
-    rows = [
-        Row(choice, (*(row.get(name) for name in names), average(row.values()) if len(row) == len(names) else None))
-        for choice, row in by_choice.items()
+    names = dataset_order(str(record["cell"]["dataset"]) for own in groups.values() for record in own)
+    flipped = "-flip" if results.purpose.flip else ""
+    without = neighbour_records(results, f"single/{results.purpose.protocol}{flipped}", "glass")
+    effects, averages = [], []
+    for choice, own in groups.items():
+        base = groups.get("untrained", []) if choice.startswith("untrained+") else without
+        found = {} if choice in ("none", "untrained") else _differences(own, base, metric)
+        cells = tuple(Value(*summary(found[name])) if name in found else None for name in names)
+        effects.append(Row(choice, (*cells, average(cells))))
+        every = [tuple(variant_entry(some, rule, metric) for rule in RULES) for some in _by_dataset(own)]
+        averages.append(Row(choice, (str(len(every)), *(average(column) for column in zip(*every, strict=True)))))
+    notes = [means_note(results)]
+    shown = [row for row in effects if row.entries[-1] is not None]
+    first = "what a choice adds to the reliability weights"
+    return [
+        make_table(results, metric, ("choice", *names, "average"), shown, notes, what=first),
+        make_table(results, metric, ("choice", "datasets", *RULES), averages, notes, what="choices by rule"),
     ]
-    return make_table(results, metric, ("choice", *names, "average"), rows, [means_note(results)])
+
+
+def _differences(records: Sequence[Record], base: Sequence[Record], metric: str) -> dict[str, list[float]]:
+    """By dataset: figures of records minus those of the same dataset and seed in `base`."""
+    known = {(r["cell"]["dataset"], r["cell"]["seed"]): float(r["metrics"][metric]) for r in base}
+    found: dict[str, list[float]] = {}
+    for record in records:
+        if (cell := (record["cell"]["dataset"], record["cell"]["seed"])) in known:
+            found.setdefault(str(cell[0]), []).append(record["metrics"][metric] - known[cell])
+    return found
+
+
+def _by_dataset(records: Sequence[Record]) -> list[list[Record]]:
+    return list(grouped(records, lambda record: record["cell"]["dataset"]).values())

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassbench import cache_command, data_command
+from glassbench import data_command
 from graphglass.cli.app import run_app
-from graphglass.cli.clustering import WORKERS
-from graphglass.cli.option_groups import QUIET, takes
+from graphglass.cli.option_groups import QUIET, WORKERS, takes
 from graphglass.errors import BenchError
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(data_command.app, name="data")
-app.add_typer(cache_command.app, name="cache")
 
 METHODS = Annotated[
     str,
@@ -82,7 +80,7 @@ class Run:
         data = Datasets(self.data_root, in_memory, files)
         known = names if asked is None else [name for name in asked if Path(name) not in files.values()]
         chosen = (*(dataset_names(known, suite=suite) if asked is None or known else ()), *files)
-        # The suite has splits of its own, of which the seeds alone are chosen here.
+        # The suite makes its own splits; only the seeds are chosen here.
         splits = "minority" if suite else protocol
         plan = Plan(data, chosen, methods, splits, seed_numbers(self.seeds), flip, encoders)
         made = jobs(plan, **options)
@@ -162,25 +160,19 @@ def bench() -> None:
 @takes("run", SplitRun)
 def single(
     methods: METHODS = "graphglass,size-knn,structure-knn,wl-cosine-knn,pk-svm,pk-if,wl-svm,wl-if",
-    select: Annotated[
-        str, typer.Option("--select", help="last, or test: also the best test epoch, a diagnostic.")
-    ] = "last",
     cache: CACHE = None,
     *,
     run: SplitRun,
 ) -> None:
     """Single-domain detection, one cell per dataset, method and seed (tab:main_results)."""
-    from glassbench.single import selection_jobs, single_jobs
-
     if run.protocol == "authors":
         from glassbench.authors_protocol import authors_jobs
 
         seeds = "42-46" if run.seeds == "5" else run.seeds
         return replace(run, seeds=seeds).cells("authors", authors_jobs, **_trained(methods, cache))
-    benchmarks = {"last": ("single", single_jobs), "test": ("select-test", selection_jobs)}
-    if select not in benchmarks:
-        raise BenchError(f"--select takes last or test, found {select!r}.")
-    run.cells(*benchmarks[select], **_trained(methods, cache))
+    from glassbench.single import single_jobs
+
+    run.cells("single", single_jobs, **_trained(methods, cache))
 
 
 @app.command()
@@ -253,18 +245,21 @@ def localise(
     """Plant causes in normal graphs and measure whether explanations point at them; print the table."""
     import json
 
-    from glassbench.localise import DOMAINS, localise_table
+    from glassbench.held_out import HELD_OUT
+    from glassbench.localise import DOMAINS, METHODS, localise_table
     from glassbench.localise import localise as planted
 
-    output.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for domain in DOMAINS:
-        path = output / f"{domain}.jsonl"
-        if not path.exists():
-            found = planted(domain, data_root or Path(os.environ.get("GRAPHGLASS_DATA", "data")))
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in found))
-        rows += [json.loads(line) for line in path.read_text().splitlines()]
-    typer.echo(localise_table(rows), nl=False)
+    folder = data_root or Path(os.environ.get("GRAPHGLASS_DATA", "data"))
+    for part, domains, methods in (("in-view", DOMAINS, [*METHODS]), ("held-out", HELD_OUT, ["explain", "rarity"])):
+        rows = []
+        for domain in domains:
+            path = output / part / f"{domain}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                found = planted(domain, folder, domains=domains, methods=methods)
+                path.write_text("".join(f"{json.dumps(row)}\n" for row in found))
+            rows += [json.loads(line) for line in path.read_text().splitlines()]
+        typer.echo(f"<!-- {part} -->\n{localise_table(rows)}", nl=False)
 
 
 @app.command("few-shot")
@@ -352,7 +347,7 @@ def known(
     *,
     run: Run,
 ) -> None:
-    """Add 0 to 100 known anomalies to the references, both directions, beside classifiers on the same labels."""
+    """Add 0 to 100 known anomalies to the references, both directions, compared with classifiers on the same labels."""
     from glassbench.known_anomalies import known_jobs
 
     run.run("known", known_jobs, protocol="minority", suite=True, methods=_methods(methods), limit=limit)
@@ -386,6 +381,21 @@ def contaminated(methods: METHODS = "graphglass", *, run: Run) -> None:
     from glassbench.contaminated import contaminated_jobs
 
     run.run("contaminated", contaminated_jobs, protocol="every-class", suite=True, methods=_methods(methods))
+
+
+@app.command()
+@takes("run", Run, seeds="1")
+def review(
+    rules: Annotated[
+        str, typer.Option("--rules", help="Rules that name the next graph, with commas.")
+    ] = "fixed,review,both,anomalies,mixed,explore,aad-forest,random-forest",
+    *,
+    run: Run,
+) -> None:
+    """Simulate reviewers who mark the graph that a rule shows next: anomalies found in 10 to 80 reviews."""
+    from glassbench.review import review_jobs
+
+    run.run("review", review_jobs, protocol="pool", suite=True, methods=["graphglass"], rules=listed(rules))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`glass data`: the benchmark datasets by name."""
+"""`glassbench data`: the benchmark datasets by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from graphglass.graphs.tu_catalogue import Verification
+    from glassbench.tu_catalogue import Verification
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the twelve TU benchmark datasets.")
 
@@ -22,8 +22,9 @@ Names = Annotated[list[str] | None, typer.Argument(help="Dataset names; all of t
 @app.command("list")
 def list_datasets(data_root: Root = None) -> None:
     """Every dataset: where it is found here, and its graphs, classes and average nodes and edges."""
+    from glassbench.tu_catalogue import CATALOGUE
     from graphglass.cli.console import print_table
-    from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_path, find_dataset
+    from graphglass.graphs.datasets import bundled_path, find_dataset
 
     where = f"Data root: {data_root}" if data_root else "No data root: add --data-root FOLDER or set GRAPHGLASS_DATA"
     rows = []
@@ -43,16 +44,9 @@ def get_datasets(
     timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a server that does not answer.")] = 30.0,
 ) -> None:
     """Fetch datasets into the data root and verify them; those already there are only verified."""
+    from glassbench.tu_catalogue import CATALOGUE, SITE, copy_bundled, dataset_entry, fetch_dataset, verify_dataset
     from graphglass.errors import DataError
-    from graphglass.graphs.tu_catalogue import (
-        CATALOGUE,
-        SITE,
-        copy_bundled,
-        dataset_entry,
-        fetch_dataset,
-        find_dataset,
-        verify_dataset,
-    )
+    from graphglass.graphs.datasets import find_dataset
 
     if data_root is None:
         raise DataError("No folder to put the datasets in: add --data-root FOLDER or set GRAPHGLASS_DATA.")
@@ -75,8 +69,9 @@ def get_datasets(
 @app.command("verify")
 def verify_datasets(names: Names = None, data_root: Root = None) -> None:
     """Compare datasets with their known sha256 and the counts of the paper's table; either is enough."""
+    from glassbench.tu_catalogue import CATALOGUE, dataset_entry, verify_dataset
     from graphglass.errors import DataError, GlassError
-    from graphglass.graphs.tu_catalogue import CATALOGUE, bundled_path, dataset_entry, find_dataset, verify_dataset
+    from graphglass.graphs.datasets import bundled_path, find_dataset
 
     wanted = [dataset_entry(name).name for name in names] if names else list(CATALOGUE)
     bad, absent = [], []

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from glassbench.methods import unknown
+from glassbench.tu_catalogue import dataset_entry
 from graphglass.errors import BenchError, DataError
 from graphglass.graphs import GraphSet
+from graphglass.graphs.datasets import data_root, load_dataset
 from graphglass.graphs.read import read_report
-from graphglass.graphs.tu_catalogue import data_root, dataset_entry, load_dataset
 
 # Columns of tab:main_results, in its order.
 TWELVE = (

@@ -9,8 +9,17 @@ from collections.abc import Sequence
 
 from glassbench import paper_figures as paper
 from glassbench.datasets import TWELVE
-from glassbench.records import MANIFEST, Record, Results
-from glassbench.table_entries import SHORT, average, dataset_values, figure_entry, grouped, seeds_of, variant_entry
+from glassbench.records import Record, Results
+from glassbench.table_entries import (
+    SHORT,
+    average,
+    dataset_values,
+    figure_entry,
+    grouped,
+    neighbour_records,
+    seeds_of,
+    variant_entry,
+)
 from glassbench.table_model import Entry, Row, Table, Value
 
 SELECTED = "best test epoch and rule"
@@ -29,11 +38,7 @@ NOT_RUN = "not run"
 
 def decomposition_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The table of a folder of the authors' protocol; GraphGlass is read from ``single/minority`` above it."""
-    above = (parent / "single" / "minority" for parent in results.folder.absolute().parents)
-    single = next((folder for folder in above if (folder / MANIFEST).exists()), None)
-    return [
-        decomposition_table(results.records(), [] if single is None else Results.open(single).records("graphglass"))
-    ]
+    return [decomposition_table(results.records(), neighbour_records(results, "single/minority", "graphglass"))]
 
 
 def decomposition_table(authors: Sequence[Record], graphglass: Sequence[Record]) -> Table:

@@ -18,11 +18,11 @@ from graphglass.errors import BenchError
 
 # Colour-blind safe (Okabe and Ito), the first for the method the eye should find.
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#000000")
-_BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+_OUTSIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
 def draw(root: str | Path, output: str | Path | None = None, metric: str = "auroc") -> list[Path]:
-    """One figure per results folder at or below `root`; returns the files written, beside the records by default."""
+    """One figure per results folder at or below `root`; returns the files written, next to the records by default."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -86,7 +86,7 @@ def _dots(pyplot: Any, table: Table) -> Any:
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axes.set_xlim(-0.5, len(names) - 0.5)
-    _finish(axes, f"{table.title}; hollow: published", **_BESIDE)
+    _finish(axes, f"{table.title}; hollow: published", **_OUTSIDE)
     return figure
 
 
@@ -136,21 +136,24 @@ def _shares(pyplot: Any, table: Table) -> Any:
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     axes.set_xticks(range(len(shares)), shares)
     axes.set_xlabel("anomalies in the test set; dashed: a graph's score depends on the test batch")
-    _finish(axes, table.title, **_BESIDE)
+    _finish(axes, table.title, **_OUTSIDE)
     return figure
 
 
 def _steps(pyplot: Any, table: Table) -> Any:
     """A line per dataset and a thick one for their mean, from the printed figures to those without test labels."""
     figure, axes = pyplot.subplots(figsize=(9, 4.8))
-    for i, row in enumerate(table.rows):
-        if all(isinstance(entry, Value) for entry in row.entries):
-            mean = row.name.startswith("mean")
-            style: dict[str, Any] = {"color": "#000000" if mean else _colour(i), "linewidth": 3 if mean else 1}
-            _curve(axes, range(len(row.entries)), row.entries, spread=False, marker="o", label=row.name, **style)
+    drawn = [row for row in table.rows if all(isinstance(entry, Value) for entry in row.entries)]
+    last = len(table.head) - 2  # another method: a point by itself
+    for i, row in enumerate(drawn):
+        mean = row.name.startswith("mean")
+        style: dict[str, Any] = {"color": "#000000" if mean else _colour(i), "linewidth": 3 if mean else 1}
+        style["marker"] = "D" if mean else _marker(i)
+        _curve(axes, range(last), row.entries[:-1], spread=False, label=row.name, **style)
+        _curve(axes, [last], row.entries[-1:], spread=False, **style)
     axes.set_xticks(range(len(table.head) - 1), table.head[1:], rotation=20, ha="right", fontsize=8)
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
-    _finish(axes, table.title, **_BESIDE)
+    _finish(axes, table.title, **_OUTSIDE)
     return figure
 
 

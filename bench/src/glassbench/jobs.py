@@ -26,7 +26,7 @@ class Plan:
     protocol: str = "minority"
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     flip: bool = False
-    encoders: SourceEncoders | None = None  # without it every encoder is trained anew
+    encoders: SourceEncoders | None = None  # without it every encoder is trained again
 
     def __post_init__(self) -> None:
         check_protocol(self.protocol)

@@ -34,6 +34,7 @@ TRIES = 6  # bases tried per case that counts
 Random = np.random.Generator
 Record = dict[str, Any]  # a node-link record, or under "smiles" a molecule
 Plant = Callable[[Random, Record], tuple[Record, list[int]]]
+Domain = tuple[Callable[[Path], list[Record]], Mapping[str, Plant]]
 Attribution = Callable[[GraphGlass, GraphSet], NDArray[np.float64]]
 
 
@@ -57,7 +58,7 @@ GROUPS = {
 }
 
 
-def _with_group(group: str) -> Plant:
+def with_group(group: str) -> Plant:
     def plant(random: Random, record: Record) -> tuple[Record, list[int]]:
         from rdkit import Chem
 
@@ -67,15 +68,15 @@ def _with_group(group: str) -> Plant:
         )
         if not sites:
             raise LookupError
-        joined = Chem.RWMol(Chem.CombineMols(base, Chem.MolFromSmiles(group)))
+        merged = Chem.RWMol(Chem.CombineMols(base, Chem.MolFromSmiles(group)))
         first = base.GetNumAtoms()
-        joined.AddBond(int(sites[random.integers(len(sites))][0]), first, Chem.BondType.SINGLE)
-        for atom in joined.GetAtoms():
+        merged.AddBond(int(sites[random.integers(len(sites))][0]), first, Chem.BondType.SINGLE)
+        for atom in merged.GetAtoms():
             atom.SetIntProp("place", atom.GetIdx())
-        new = joined.GetAtomWithIdx(first)
+        new = merged.GetAtomWithIdx(first)
         if new.GetNumExplicitHs():
             new.SetNumExplicitHs(new.GetNumExplicitHs() - 1)
-        whole = joined.GetMol()
+        whole = merged.GetMol()
         Chem.SanitizeMol(whole)
         smiles = Chem.MolToSmiles(whole)
         order = json.loads(whole.GetProp("_smilesAtomOutputOrder").replace(",]", "]"))
@@ -87,12 +88,12 @@ def _with_group(group: str) -> Plant:
 # Graphs with records.
 
 
-def _degrees(record: Record) -> NDArray[np.int64]:
+def degrees_of(record: Record) -> NDArray[np.int64]:
     ends = [end for edge in record["edges"] for end in (edge["source"], edge["target"])]
     return np.bincount(np.array(ends, np.int64), minlength=len(record["nodes"]))
 
 
-def _region(random: Random, record: Record, size: int) -> list[int]:
+def region_of(random: Random, record: Record, size: int) -> list[int]:
     """A connected part of about this many nodes."""
     near: dict[int, set[int]] = {}
     for edge in record["edges"]:
@@ -109,61 +110,61 @@ def _region(random: Random, record: Record, size: int) -> list[int]:
     return region
 
 
-def _edge(one: int, two: int, like: Record) -> Record:
+def edge_like(one: int, two: int, like: Record) -> Record:
     """An edge that carries what another one carries."""
     return deepcopy(like) | {"source": one, "target": two}
 
 
-def _joined(record: Record, one: int, two: int) -> bool:
+def joined(record: Record, one: int, two: int) -> bool:
     return any({edge["source"], edge["target"]} == {one, two} for edge in record["edges"])
 
 
-def _clique(random: Random, record: Record) -> tuple[Record, list[int]]:
+def clique(random: Random, record: Record) -> tuple[Record, list[int]]:
     nodes = random.choice(len(record["nodes"]), min(6, len(record["nodes"])), replace=False).tolist()
     for place, one in enumerate(nodes):
         for two in nodes[:place]:
-            if not _joined(record, one, two):
-                record["edges"].append(_edge(one, two, record["edges"][0]))
+            if not joined(record, one, two):
+                record["edges"].append(edge_like(one, two, record["edges"][0]))
     return record, nodes
 
 
 def _rewired(random: Random, record: Record) -> tuple[Record, list[int]]:
     """The edges inside a connected region exchanged for as many at random inside it, and some more."""
-    region = _region(random, record, 8)
+    region = region_of(random, record, 8)
     inside = [edge for edge in record["edges"] if edge["source"] in region and edge["target"] in region]
     record["edges"] = [edge for edge in record["edges"] if edge not in inside]
     for edge in inside + inside[: len(inside) // 2]:
         for _ in range(20):
             one, two = (int(node) for node in random.choice(region, 2, replace=False))
-            if not _joined(record, one, two):
-                record["edges"].append(_edge(one, two, edge))
+            if not joined(record, one, two):
+                record["edges"].append(edge_like(one, two, edge))
                 break
     return record, region
 
 
-def _hub(random: Random, record: Record) -> tuple[Record, list[int]]:
+def hub(random: Random, record: Record) -> tuple[Record, list[int]]:
     """One node joined to half of the others; of the graph's nodes, one with few neighbours."""
-    degrees = _degrees(record)
-    hub = int(random.choice(np.flatnonzero(degrees <= np.median(degrees))))
-    others = random.permutation(np.delete(np.arange(len(degrees)), hub))[: max(5, len(degrees) // 2)]
+    degrees = degrees_of(record)
+    centre = int(random.choice(np.flatnonzero(degrees <= np.median(degrees))))
+    others = random.permutation(np.delete(np.arange(len(degrees)), centre))[: max(5, len(degrees) // 2)]
     for other in others.tolist():
-        if not _joined(record, hub, other):
-            record["edges"].append(_edge(hub, other, record["edges"][0]))
-    return record, [hub]
+        if not joined(record, centre, other):
+            record["edges"].append(edge_like(centre, other, record["edges"][0]))
+    return record, [centre]
 
 
-def _tail(random: Random, record: Record) -> tuple[Record, list[int]]:
+def tail(random: Random, record: Record) -> tuple[Record, list[int]]:
     """A path of eight new nodes that hangs on one node."""
     first = len(record["nodes"])
     last = int(random.integers(first))
     for node in range(first, first + 8):
         record["nodes"].append({"id": str(10**6 + node)})
-        record["edges"].append(_edge(last, node, record["edges"][0]))
+        record["edges"].append(edge_like(last, node, record["edges"][0]))
         last = node
     return record, list(range(first, first + 8))
 
 
-def _new_node(record: Record, label: str) -> int:
+def new_node(record: Record, label: str) -> int:
     like = record["nodes"][0]
     record["nodes"].append(deepcopy(like) | {"id": f"new {len(record['nodes'])}", "label": label})
     return len(record["nodes"]) - 1
@@ -177,7 +178,7 @@ def _foreign_label(random: Random, record: Record) -> tuple[Record, list[int]]:
 
 def _swapped_labels(random: Random, record: Record) -> tuple[Record, list[int]]:
     """Two nodes exchange their labels; not the hub, which would change every node around it."""
-    hub = int(_degrees(record).argmax())
+    hub = int(degrees_of(record).argmax())
     one = int(random.choice([i for i in range(len(record["nodes"])) if i != hub]))
     taken = {hub, *(i for i, node in enumerate(record["nodes"]) if node["label"] == record["nodes"][one]["label"])}
     if len(taken) == len(record["nodes"]):
@@ -190,7 +191,7 @@ def _swapped_labels(random: Random, record: Record) -> tuple[Record, list[int]]:
 
 def _reversed_flow(random: Random, record: Record) -> tuple[Record, list[int]]:
     """The edges at one node that is no hub turned round."""
-    degrees = _degrees(record)
+    degrees = degrees_of(record)
     node = int(random.choice(np.flatnonzero((degrees >= 1) & (degrees < degrees.max()))))
     turned = {node}
     for edge in record["edges"]:
@@ -220,8 +221,8 @@ def _node_times(name: str, factor: float) -> Plant:
 
 def _circle(random: Random, record: Record) -> tuple[Record, list[int]]:
     """Money from the account to two new firms and back."""
-    account = int(_degrees(record).argmax())
-    ring = [account, _new_node(record, "shop"), _new_node(record, "shop"), account]
+    account = int(degrees_of(record).argmax())
+    ring = [account, new_node(record, "shop"), new_node(record, "shop"), account]
     for one, two in pairwise(ring):
         record["edges"].append(
             {"source": one, "target": two, "attributes": {"amount": 400.0 * random.lognormal(0, 0.2)}}
@@ -231,8 +232,8 @@ def _circle(random: Random, record: Record) -> tuple[Record, list[int]]:
 
 def _deposits(random: Random, record: Record) -> tuple[Record, list[int]]:
     """Eight new people pay in."""
-    account = int(_degrees(record).argmax())
-    payers = [_new_node(record, "person") for _ in range(8)]
+    account = int(degrees_of(record).argmax())
+    payers = [new_node(record, "person") for _ in range(8)]
     for payer in payers:
         record["edges"].append({"source": payer, "target": account, "attributes": {"amount": 950.0}})
     return record, [account, *payers]
@@ -320,14 +321,14 @@ def _sessions(folder: Path) -> list[Record]:
     return records
 
 
-def _made(make: Callable[[Random, str], Record], seed: int) -> Callable[[Path], list[Record]]:
+def made(make: Callable[[Random, str], Record], seed: int) -> Callable[[Path], list[Record]]:
     return lambda folder: [make(np.random.default_rng((seed, i)), f"graph-{i}") for i in range(800)]
 
 
-DOMAINS: Mapping[str, tuple[Callable[[Path], list[Record]], Mapping[str, Plant]]] = {
-    "molecules": (_molecules, {name: _with_group(smiles) for name, smiles in GROUPS.items()}),
+DOMAINS: Mapping[str, Domain] = {
+    "molecules": (_molecules, {name: with_group(smiles) for name, smiles in GROUPS.items()}),
     "payments": (
-        _made(_customer, 1),
+        made(_customer, 1),
         {
             "amount times 100": _times("amount", 100.0),
             "amount over 100": _times("amount", 0.01),
@@ -348,8 +349,8 @@ DOMAINS: Mapping[str, tuple[Callable[[Path], list[Record]], Mapping[str, Plant]]
             "event repeated 50 times": _node_times("count", 50.0),
         },
     ),
-    "trees": (_made(_tree, 2), {"clique": _clique, "rewired region": _rewired, "hub": _hub, "tail": _tail}),
-    "lattices": (_made(_lattice, 3), {"clique": _clique, "rewired region": _rewired, "hub": _hub, "tail": _tail}),
+    "trees": (made(_tree, 2), {"clique": clique, "rewired region": _rewired, "hub": hub, "tail": tail}),
+    "lattices": (made(_lattice, 3), {"clique": clique, "rewired region": _rewired, "hub": hub, "tail": tail}),
 }
 
 
@@ -417,9 +418,16 @@ METHODS: Mapping[str, Attribution] = {
 }  # fmt: skip
 
 
-def localise(domain: str, folder: Path, *, cases: int = CASES) -> list[dict[str, Any]]:
+def localise(
+    domain: str,
+    folder: Path,
+    *,
+    cases: int = CASES,
+    domains: Mapping[str, Domain] = DOMAINS,
+    methods: Sequence[str] = tuple(METHODS),
+) -> list[dict[str, Any]]:
     """All cases of one domain that count, a record each: AUC over the nodes and whether the top node is planted."""
-    load, plants = DOMAINS[domain]
+    load, plants = domains[domain]
     records = load(folder)
     order = np.random.default_rng(0).permutation(len(records))
     kept = min(REFERENCES, 3 * len(records) // 4)
@@ -440,7 +448,7 @@ def localise(domain: str, folder: Path, *, cases: int = CASES) -> list[dict[str,
             before, after = (float(detector.decision_function(part)[0]) for part in (graphs_of([base]), graph))
             if after - before < least or truth.all():
                 continue
-            values = {method: attribute(detector, graph) for method, attribute in METHODS.items()}
+            values = {method: METHODS[method](detector, graph) for method in methods}
             rows.append({
                 "domain": domain, "plant": name, "seed": seed, "rise": after - before,
                 "auc": {method: float(roc_auc_score(truth, value)) for method, value in values.items()},
@@ -457,13 +465,14 @@ def localise_table(rows: Sequence[Mapping[str, Any]]) -> str:
     kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         kinds.setdefault((row["domain"], row["plant"]), []).append(row)
+    methods = list(rows[0]["auc"])
     lines = [
-        f"| graphs | plant | cases | {' | '.join(METHODS)} | top node planted |",
-        f"|{'---|' * (len(METHODS) + 4)}",
+        f"| graphs | plant | cases | {' | '.join(methods)} | top node planted |",
+        f"|{'---|' * (len(methods) + 4)}",
     ]
     means = []
     for (domain, plant), cases in kinds.items():
-        own = [*(mean(case["auc"][method] for case in cases) for method in METHODS)]
+        own = [*(mean(case["auc"][method] for case in cases) for method in methods)]
         means.append([*own, 100 * mean(case["top"]["explain"] for case in cases)])
         figures = " | ".join(f"{value:.2f}" for value in own)
         lines.append(f"| {domain} | {plant} | {len(cases)} | {figures} | {means[-1][-1]:.0f}% |")

@@ -29,7 +29,7 @@ METHOD = "glass"
 
 @dataclass(frozen=True)
 class LoraSettings:
-    """One configuration for all datasets; the paper gives none for its adapters.
+    """One configuration for all datasets; that of the authors' public code is larger (rank 16, alpha 32, 50 epochs).
 
     Attributes
     ----------

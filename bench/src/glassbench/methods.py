@@ -86,18 +86,21 @@ SUPERVISED: dict[str, Factory] = {
     for classifier in ("logistic", "svm")
 }
 
+# A row of `glassbench contaminated` alone.
+TRIMMED = {"graphglass-trimmed": lazy("glassbench.contaminated:TrimmedGraphGlass", seeded=False)}
+
 GLASS = ("glass", "glass-untrained")  # the paper's method, which reads text
 TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn", "bag-knn", "netlsd-knn")
 KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
 # Parameters that no score depends on.
 _NOT_SCORING = ("contamination", "device", "preset", "random_state", "verbose")
 TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it
-_LATER = {"prompt": 1, "weights": None}  # choices of GLASS that older records do not name
+_LATER = {"prompt": 1, "details": (), "weights": None}  # choices of GLASS that older records do not name
 
 
 def factory(name: str) -> Factory:
     """The factory of a method; an unknown name is refused."""
-    known = METHODS | SUPERVISED
+    known = METHODS | SUPERVISED | TRIMMED
     if is_own(name):
         return _own_factory(name)
     if name not in known:
@@ -138,7 +141,7 @@ def unknown(kind: str, name: str, known: Collection[str]) -> BenchError:
 
 def in_table_order(names: Iterable[str]) -> list[str]:
     """Method names in registry order; names of other origin follow alphabetically."""
-    order = {name: place for place, name in enumerate(METHODS | SUPERVISED)}
+    order = {name: place for place, name in enumerate(METHODS | SUPERVISED | TRIMMED)}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
 

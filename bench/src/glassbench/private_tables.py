@@ -1,4 +1,4 @@
-"""Tables of the private benchmark, the paper's figures beside ours."""
+"""Tables of the private benchmark, the paper's figures next to ours."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _macro_table(results: Results, method: str, settings: Settings, metric: str)
 
 
 def _sketch_table(results: Results, settings: Settings, metric: str, *, only_mean: bool = False) -> Table:
-    """Releases without a model: the detector and 5-NN beside them, with 128 and with all references."""
+    """Releases without a model: the detector and 5-NN next to them, with 128 and with all references."""
     columns = ("detector", "5-nn", "no noise", "eps=1", "eps=2", "eps=4", "eps=8")
     rows = []
     for part, title in (("n=128", "128 references"), ("all", "all references")):

@@ -92,7 +92,7 @@ def split(labels: NDArray[Any], protocol: str, seed: int, *, flip: bool = False)
 def shuffled_split(
     raw: NDArray[Any], anomalous: NDArray[np.bool_], references: NDArray[Any], test: NDArray[Any], seed: int
 ) -> Split:
-    """A split of these rows in an order of its own: files often sort graphs by class, so position must say nothing."""
+    """A split of these rows in shuffled order: files often sort graphs by class, so position must say nothing."""
     shuffle = np.random.default_rng([seed, 0xB11D])
     references, test = shuffle.permutation(references), shuffle.permutation(test)
     odd, classes = np.unique(raw[anomalous]), np.unique(raw)

@@ -51,7 +51,7 @@ def run_jobs(
     threads : int
         Threads of BLAS, numba and torch in the process of a cell.
     isolate : bool
-        Run each job in a process of its own where the system can fork.
+        Run each job in its own process where the system can fork.
     progress : bool
         Report on standard error.
     client : distributed.Client, optional

@@ -1,8 +1,8 @@
 """Benchmarks on one split of one dataset at a time; they differ in what they ask a fitted detector besides its score.
 
-Detection (tab:main_results), scoring rules (tab:scoring), text encoders (tab:scale), the best test epoch, and test sets
-with 5, 10, 20, 50 and 75% anomalies. A method that scores each graph alone gives the same scores whatever else is
-tested. One that compares a graph with its test batch can lose most of its AUROC as anomalies get rare.
+Detection (tab:main_results), scoring rules (tab:scoring), text encoders (tab:scale), and test sets with 5, 10, 20, 50
+and 75% anomalies. A method that scores each graph alone gives the same scores whatever else is tested. One that
+compares a graph with its test batch can lose most of its AUROC as anomalies get rare.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ from graphglass.graphs import GraphSet
 
 if TYPE_CHECKING:
     from glassbench.source_models import SourceEncoders
-    from graphglass.glass.trained_encoder import TrainedEncoder
 
 SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
-SELECTION_STEP = 10  # epochs between two looks at the test set
 SHARES = (5, 10, 20, 50, 75)  # percent
 Ask = Callable[[Any, GraphSet], dict[str, NDArray[np.float64]]]
 
@@ -79,41 +77,6 @@ def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
 def _scoring_rules(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
     rules: dict[str, NDArray[np.float64]] = fitted.score_variants(queries)
     return rules
-
-
-def selection_jobs(plan: Plan) -> list[Job]:
-    """What choosing an epoch by its test AUROC adds: the best of every tenth epoch beside the last one.
-
-    A diagnostic of reported figures. Its best epoch uses the labels of the test set, so it is no result of a method.
-    """
-    for method in plan.methods:
-        if method != "glass":
-            raise BenchError(f"Method {method!r} has no epochs to choose from here; --select test takes glass.")
-
-    from glassbench.source_models import SourceEncoders
-    from graphglass.glass.training.references import prepare
-
-    def measure(method: str, cell: Cell) -> Outcome:
-        graphs, parts = plan.task(cell)
-        detector = built(method, cell)
-        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
-        domain = prepare(references, detector.settings(), detector.domain)
-        found: dict[int, dict[str, float]] = {}
-
-        def look(trained: TrainedEncoder) -> None:
-            if (epoch := len(trained.history)) % SELECTION_STEP == 0:
-                fitted = built(method, cell).fit(domain, trained=trained)
-                found[epoch] = evaluate(fitted.decision_function(queries), parts.anomalous)
-
-        start = time.perf_counter()
-        last = (plan.encoders or SourceEncoders()).fit(detector, references, on_epoch=look)
-        seconds = {"fit": time.perf_counter() - start}
-        metrics = evaluate(last.decision_function(queries), parts.anomalous)
-        best = max(found, key=lambda epoch: found[epoch]["auroc"])
-        variants = {"last epoch": metrics, "best test epoch": found[best]}
-        return Outcome(cell, metrics, seconds, parts.counts | {"best_epoch": best}, parts.classes, variants)
-
-    return dataset_jobs(plan, measure, {"selection": "test"})
 
 
 def share_jobs(plan: Plan) -> list[Job]:

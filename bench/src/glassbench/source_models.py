@@ -34,9 +34,18 @@ if TYPE_CHECKING:
 KIND = "graphglass-source-encoder"
 CODES = "graphglass-codes"
 # What training depends on among a detector's settings; scoring settings may differ between users of one encoder.
-_TRAINING = ("encoder", "slices", "epochs", "learning_rate", "normalisation", "prototypes", "domain")
+_TRAINING = (
+    "encoder",
+    "slices",
+    "epochs",
+    "learning_rate",
+    "normalisation",
+    "prototypes",
+    "prompt",
+    "details",
+    "domain",
+)
 Sources = GraphSet | Mapping[str, GraphSet]
-OnEpoch = Callable[["TrainedEncoder"], None]
 log = logging.getLogger(__name__)
 
 
@@ -49,11 +58,8 @@ class SourceEncoders:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "encoders"
 
-    def fit(self, detector: GLASS, sources: Sources, *, on_epoch: OnEpoch | None = None) -> GLASS:
-        """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known.
-
-        With `on_epoch`, which is called with the encoder after every epoch, nothing is skipped.
-        """
+    def fit(self, detector: GLASS, sources: Sources) -> GLASS:
+        """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known."""
         from graphglass.glass.training.references import prepare
 
         settings = detector.settings()
@@ -61,7 +67,7 @@ class SourceEncoders:
         if settings is None:
             return detector.fit(graphs)
         domains = prepare(graphs, settings, detector.domain)
-        return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains, on_epoch))
+        return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains))
 
     def fit_encoder(
         self, detector: GLASS, sources: Mapping[str, GraphSet], *, instruction: str = "phase-aware"
@@ -90,9 +96,7 @@ class SourceEncoders:
                 save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
             return codes
 
-    def _kept(
-        self, detector: GLASS, key: dict[str, Any], graphs: Any, on_epoch: OnEpoch | None = None
-    ) -> TrainedEncoder:
+    def _kept(self, detector: GLASS, key: dict[str, Any], graphs: Any) -> TrainedEncoder:
         """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
         from graphglass.glass.trained_encoder import TrainedEncoder
 
@@ -101,11 +105,10 @@ class SourceEncoders:
 
         path = self._path(key)
         with self._only_one(path):
-            trained: TrainedEncoder | None = _stored(path, KIND, restored) if on_epoch is None else None
+            trained: TrainedEncoder | None = _stored(path, KIND, restored)
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
-                fitted = detector.fit_encoder(graphs, checkpoint=unfinished, resume=on_epoch is None, on_epoch=on_epoch)
-                trained = fitted.embedder_.graph
+                trained = detector.fit_encoder(graphs, checkpoint=unfinished, resume=True).embedder_.graph
                 documents = {"identity": key, "encoder_settings": trained.to_json()}
                 shutil.rmtree(path, ignore_errors=True)
                 save_artifact(path, KIND, tensors={"encoder": trained.state()}, documents=documents)
@@ -159,7 +162,7 @@ def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
     return {
         "code": fingerprint("glass"),
         "instruction": "phase-aware",
-        "training": {name: settings[name] for name in _TRAINING},
+        "training": {name: settings[name] for name in _TRAINING if name in settings},
         "text": load_encoder(settings["encoder"]).fingerprint.digest,
         "seed": detector.random_state,
         "sources": pool,

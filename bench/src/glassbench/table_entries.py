@@ -8,7 +8,7 @@ from typing import TypeVar
 from glassbench.datasets import EVERY
 from glassbench.metrics import summary
 from glassbench.paper_figures import Figures
-from glassbench.records import Record, Results
+from glassbench.records import MANIFEST, Record, Results
 from glassbench.table_model import Entry, Row, Table, Value
 
 K = TypeVar("K", bound=Hashable)
@@ -36,7 +36,7 @@ def make_table(
 
 
 def means_note(results: Results, *, deviations: bool = True) -> str:
-    """What the figures of a table are, with or without deviations beside them, and over how many seeds."""
+    """What the figures of a table are, with or without deviations, and over how many seeds."""
     shown = "mean ± sample standard deviation" if deviations else "means"
     seeds = seeds_of(results.records())
     return f"Protocol `{results.purpose.title}`; {shown} over {seeds} {'seed' if seeds == '1' else 'seeds'}."
@@ -62,6 +62,13 @@ def average(entries: Iterable[Entry]) -> Value | None:
     """The mean of the figures among these entries."""
     means = [entry.mean for entry in entries if isinstance(entry, Value)]
     return Value(summary(means)[0]) if means else None
+
+
+def neighbour_records(results: Results, folder: str, method: str) -> list[Record]:
+    """Records of a method in another results folder of the same tree, such as ``single/minority``; none without it."""
+    above = (parent / folder for parent in results.folder.absolute().parents)
+    found = next((path for path in above if (path / MANIFEST).exists()), None)
+    return [] if found is None else Results.open(found).records(method)
 
 
 def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, list[Record]]:

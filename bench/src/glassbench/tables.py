@@ -1,13 +1,12 @@
-"""Tables of a results folder, rebuilt from its records, with the paper's figures beside ours."""
+"""Tables of a results folder, rebuilt from its records, with the paper's figures next to ours."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from glassbench import paper_figures as paper
-from glassbench.authors_choices import choice_table
+from glassbench.authors_choices import choice_tables
 from glassbench.contaminated import contaminated_tables
 from glassbench.decomposition import decomposition_tables
 from glassbench.group_tables import known_tables, share_tables, suite_tables
@@ -16,6 +15,7 @@ from glassbench.metrics import average_ranks
 from glassbench.pretraining import pretrained_table
 from glassbench.private_tables import private_tables
 from glassbench.records import Record, Results, result_folders
+from glassbench.review import review_tables
 from glassbench.shift import shift_tables
 from glassbench.table_entries import (
     LOWER_IS_BETTER,
@@ -92,15 +92,6 @@ def scoring_table(results: Results, metric: str = "auroc") -> Table:
     return _variants_table(results, metric, _method, paper.SCORING)
 
 
-def selection_table(results: Results, metric: str = "auroc") -> Table:
-    """One row per dataset: the last epoch, and the epoch with the best test AUROC."""
-    table = _variants_table(results, metric, _method, {}, ("last epoch", "best test epoch"))
-    columns = zip(*(row.entries for row in table.rows), strict=True)
-    note = "The best test epoch is chosen with the test labels. It is a diagnostic, not a result of the method."
-    rows = (*table.rows, Row("average", tuple(average(column) for column in columns)))
-    return replace(table, rows=rows, notes=(*table.notes, note))
-
-
 def lora_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset; frozen anchors, warm-up and tuned adapters side by side (tab:lora)."""
     names = ("frozen", "warm-up", "tuned")
@@ -161,9 +152,10 @@ def _alone(layout: Callable[[Results, str], Table]) -> Callable[[Results, str], 
 
 
 LAYOUTS: dict[str, Callable[[Results, str], list[Table]]] = {
-    "single": _alone(single_table), "scoring": _alone(scoring_table), "select-test": _alone(selection_table),
+    "single": _alone(single_table), "scoring": _alone(scoring_table),
     "text": _alone(text_table), "lora": _alone(lora_table), "transfer": transfer_tables, "few-shot": few_shot_tables,
-    "choices": _alone(choice_table), "pretrained": _alone(pretrained_table),
+    "choices": choice_tables, "pretrained": _alone(pretrained_table),
     "private": private_tables, "suite": suite_tables, "known": known_tables, "anomaly-share": share_tables,
     "shift": shift_tables, "authors": decomposition_tables, "contaminated": contaminated_tables,
+    "review": review_tables,
 }  # fmt: skip

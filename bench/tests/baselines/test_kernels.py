@@ -21,7 +21,7 @@ from glassbench.baselines.kernels import (
 )
 from graphglass.errors import InputError, NotFittedError
 from graphglass.graphs import GraphSet
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 
 DETECTORS = (WLSVM, WLForest, PropagationSVM, PropagationForest)
 

@@ -18,7 +18,7 @@ from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
 from graphglass.errors import InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs import GraphSet, canonical_graph_set, concatenate
-from graphglass.graphs.tu_catalogue import find_dataset, load_dataset
+from graphglass.graphs.datasets import find_dataset, load_dataset
 
 METHODS = (SizeKNN, StructureKNN, WLCosineKNN)
 

@@ -5,7 +5,7 @@ from glassbench.baselines import LabelledClassifier
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
 from graphglass.errors import InputError, NotFittedError, ParameterError
-from graphglass.graphs.tu_catalogue import load_dataset
+from graphglass.graphs.datasets import load_dataset
 
 
 @pytest.mark.parametrize("features", ["wl", "structure"])

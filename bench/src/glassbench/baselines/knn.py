@@ -136,6 +136,12 @@ class BagKNN(StructureKNN):
         return np.hstack(parts)
 
 
+def bag_rows(references: GraphSet, *others: GraphSet) -> list[NDArray[np.float64]]:
+    """The features of :class:`BagKNN`, not standardised, of the references and of further sets."""
+    bag = BagKNN().fit(references)
+    return [bag._features(graphs) for graphs in (references, *others)]
+
+
 class WLCosineKNN(NearestNormals):
     """One minus the cosine of Weisfeiler-Lehman subtree histograms over rounds 0..`rounds`.
 

@@ -1,4 +1,4 @@
-"""What several deep baselines share beside the GIN: pooling, GCN, perceptrons and padded blocks of nodes."""
+"""What several deep baselines share in addition to the GIN: pooling, GCN, perceptrons and padded blocks of nodes."""
 
 from __future__ import annotations
 
