@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import posixpath
 import re
 from collections.abc import Iterator
@@ -20,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 # Page of the site -> file of the repository.
 COPIES = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "vulnerabilities.md": "SECURITY.md"}
 COPIES |= {path.name: f"bench/docs/{path.name}" for path in sorted((ROOT / "bench/docs").glob("*.md"))}
-PAGES_OF = {source: page for page, source in COPIES.items()}
+GALLERY = {f"gallery/{path.stem}.md": f"examples/{path.name}" for path in sorted((ROOT / "examples").glob("*.ipynb"))}
+PAGES_OF = {source: page for page, source in (COPIES | GALLERY).items()}
 LINK = re.compile(r"\]\((?P<target>(?!\w+:)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 READING = "Reading graphs"  # the panel that most commands share
 PUBLIC = (
@@ -30,7 +33,8 @@ PUBLIC = (
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages, the copied ones, and the figures of results/ that pages show."""
-    made = {"reference/command-line.md": command_line_page(), "reference/api.md": api_page()}
+    made = {"reference/command-line.md": command_line_page(), **api_pages()}
+    made |= {page: notebook_page(ROOT / source) for page, source in GALLERY.items()}
     made |= {page: (ROOT / source).read_text(encoding="utf-8") for page, source in COPIES.items()}
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
@@ -41,6 +45,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links are written for the repository; the site has some of the same files in other places."""
+    if page.file.src_uri in GALLERY:
+        return markdown  # SMILES look like links
     source = PurePosixPath(COPIES.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
 
     def moved(link: re.Match[str]) -> str:
@@ -52,14 +58,49 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return LINK.sub(moved, markdown)
 
 
-def api_page() -> str:
-    """Every name that a public package exports, documented from its docstring."""
+def api_pages() -> dict[str, str]:
+    """One page per public class, one for the functions of a package, and a page that lists them all."""
+    pages = {}
     parts = ["# Python API", "Everything below is public. Other modules may change without notice.", ""]
     for package in PUBLIC:
         module = import_module(package)
-        parts += [f"## {package}", module.__doc__ or "", ""]
-        parts += [f"::: {package}.{name}\n" for name in sorted(module.__all__, key=str.lower)]
-    return "\n".join(parts)
+        names = sorted(module.__all__, key=str.lower)
+        functions = [name for name in names if not isinstance(getattr(module, name), type)]
+        parts += [f"## {package}", module.__doc__ or "", "", "| name | what it is |", "|---|---|"]
+        for name in names:
+            page = f"api/{package}.functions.md" if name in functions else f"api/{package}.{name}.md"
+            first = (inspect.getdoc(getattr(module, name)) or "").partition("\n")[0]
+            parts.append(f"| [`{name}`]({page}{f'#{package}.{name}' * (name in functions)}) | {_cell(_prose(first))} |")
+            if name not in functions:
+                pages[f"reference/{page}"] = _documented(f"{package}.{name}", 1)
+        parts.append("")
+        if functions:
+            listed = "\n".join(_documented(f"{package}.{name}", 2) for name in functions)
+            pages[f"reference/api/{package}.functions.md"] = f"# Functions of {package}\n\n{listed}"
+    return pages | {"reference/api.md": "\n".join(parts)}
+
+
+def _documented(name: str, level: int) -> str:
+    return f"::: {name}\n    options:\n      heading_level: {level}\n"
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook with its outputs."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "text/html" in data:
+                # Without the looks that pandas brings, a table has those of the site.
+                html = re.sub(r"<style scoped>.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
+                html = html.replace(' border="1" class="dataframe"', "")
+                parts.append(f"<div>\n{html}\n</div>")
+            else:
+                parts.append(f"```text\n{''.join(output.get('text', data.get('text/plain', []))).rstrip()}\n```")
+    where = path.relative_to(ROOT).as_posix()
+    return "\n\n".join([*parts, f"This page is `{where}`, as it was run.", ""])
 
 
 def command_line_page() -> str:

@@ -5,7 +5,6 @@
 
 import argparse
 import contextlib
-import runpy
 import shutil
 import socket
 import tempfile
@@ -19,6 +18,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
+import notebooks
 from graphglass import GraphGlass, load_dataset, read_graphs, write_json_lines
 from graphglass.graphs import GraphSet
 from graphglass.report.page import write_report
@@ -35,6 +35,7 @@ SHOWN = (
     ("inspector", "molecules", "desktop", "light"),
     ("inspector", "social", "phone", "dark"),
     ("inspector", "logs", "desktop", "dark"),
+    ("review", "molecules", "desktop", "light"),
     ("report", "logs", "desktop", "light"),
 )
 
@@ -54,9 +55,9 @@ def main() -> None:
 
 
 def explained_anomaly(browser: Browser) -> None:
-    """The first explanation of the report that examples/molecules.py writes."""
+    """The first explanation of the report that examples/molecules.ipynb writes."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        runpy.run_path(str(DOCS.parent / "examples" / "molecules.py"), run_name="__main__")
+        notebooks.run(notebooks.EXAMPLES / "molecules.ipynb")
         page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
         page.goto(f"file://{folder}/candidates.html")
         path = DOCS / "images" / "explained-anomaly.png"
@@ -65,7 +66,7 @@ def explained_anomaly(browser: Browser) -> None:
 
 
 def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> None:
-    """Report and inspector of one domain."""
+    """Report, inspector and review of one domain."""
     work.mkdir()
     if domain in DATASETS:
         normals, queries = split(DATASETS[domain])
@@ -80,7 +81,7 @@ def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> Non
     with serving(work / "model") as address:
         for width, viewport in WIDTHS.items():
             for scheme in ("light", "dark"):
-                for name in ("report", "inspector"):
+                for name in ("report", "inspector", "review"):
                     if folder is None and (name, domain, width, scheme) not in SHOWN:
                         continue
                     page = browser.new_page(viewport=viewport, color_scheme=scheme, device_scale_factor=1)
@@ -90,7 +91,12 @@ def pages(browser: Browser, domain: str, work: Path, folder: Path | None) -> Non
                     else:
                         page.goto(address)
                         page.locator("#file").set_input_files(file)
-                        page.locator("#rows tr").first.click()
+                        if name == "review":
+                            page.locator("#review-start").click()
+                            page.locator('#verdicts [data-verdict="anomaly"]').click()
+                            page.locator("#review-found button").wait_for()
+                        else:
+                            page.locator("#rows tr").first.click()
                         page.locator("#pictures figure").first.wait_for()
                         page.locator("#map circle").first.wait_for()
                         page.mouse.move(0, 0)
@@ -117,16 +123,16 @@ def split(dataset: str) -> tuple[GraphSet, GraphSet]:
 
 
 def molecules(work: Path) -> tuple[GraphSet, GraphSet]:
-    """The tables of examples/molecules.py."""
+    """The tables of examples/molecules.ipynb."""
     with contextlib.chdir(work), contextlib.redirect_stdout(None):
-        runpy.run_path(str(DOCS.parent / "examples" / "molecules.py"), run_name="__main__")
+        notebooks.run(notebooks.EXAMPLES / "molecules.ipynb")
     return read_graphs(work / "drugs.csv"), read_graphs(work / "candidates.csv", keep="all")
 
 
 def log_sessions() -> tuple[GraphSet, GraphSet]:
-    """The sessions of examples/log_sessions.py."""
+    """The sessions of examples/logs.ipynb."""
     with contextlib.redirect_stdout(None):
-        names = runpy.run_path(str(DOCS.parent / "examples" / "log_sessions.py"))
+        names = notebooks.run(notebooks.EXAMPLES / "logs.ipynb")
     return read_graphs(names["normal"]), read_graphs(names["new"][:9] + names["odd"])
 
 
