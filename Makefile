@@ -9,7 +9,7 @@ CODE := src bench tests examples docs
 PYTEST := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 SLOW := slow or browser
 
-.PHONY: help demo test test-all slow warm check docs build fuzz audit install clean
+.PHONY: help demo test test-all slow warm check docs build attack audit install clean
 
 help:
 	@echo "make demo      install GraphGlass into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
@@ -18,14 +18,16 @@ help:
 	@echo "make check     style, types and import rules only"
 	@echo "make docs      build the documentation into site/; a warning or a dead link is an error"
 	@echo "make build     build the wheel and the source distribution into dist/"
-	@echo "make fuzz      damaged files and requests against every reader, some minutes; updates docs/security.md"
+	@echo "make attack    damaged inputs, load, kill -9, neighbouring files, hostile pages: 15 minutes; updates docs/security.md;"
+	@echo "               SHARE=0.1 runs a tenth of it and records nothing"
 	@echo "make audit     published security holes of the pinned dependencies; needs a network"
 	@echo "make clean     remove $(VENV), demo-output, site and dist"
 
 $(BASE): pyproject.toml constraints.txt
 	@echo "Installing GraphGlass into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[glass]'
+	@# Without byte code of packages that the demo never imports: half the time.
+	@$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[glass]'
 	@touch $@
 
 $(TOOLS): $(BASE) bench/pyproject.toml
@@ -65,8 +67,8 @@ docs: $(TOOLS)
 build: $(TOOLS)
 	$(BIN)/python -m build
 
-fuzz: $(TOOLS)
-	$(BIN)/python bench/scripts/fuzz.py
+attack: $(TOOLS)
+	$(BIN)/python bench/scripts/attack.py --share $(or $(SHARE),1)
 
 audit:
 	$(PYTHON) -m pip install --quiet pip-audit==2.10.1

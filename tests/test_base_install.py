@@ -39,6 +39,7 @@ if len(sys.argv) > 2:
 """
 
 
+@pytest.mark.slow
 def test_fit_score_explain_save_load_report_and_serve_without_the_extras(tmp_path):
     subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path / "model"), "serve"], check=True)
 

@@ -48,7 +48,8 @@ def place(tmp_path_factory):
     )
     here = Path.cwd()
     os.chdir(folder)
-    runpy.run_path(str(ROOT / "examples" / "molecules.py"))  # drugs.csv and candidates.csv
+    run_notebook = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))["run"]
+    run_notebook(ROOT / "examples" / "molecules.ipynb")  # drugs.csv and candidates.csv
     os.chdir(here)
     molecules = read_graphs(folder / "normals.smi")
     (folder / "parts").mkdir()

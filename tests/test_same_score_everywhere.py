@@ -2,6 +2,7 @@
 
 import json
 
+import networkx
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -89,3 +90,125 @@ def test_networkx_graphs(mutag):
     detector = GraphGlass().fit(normals)
     again = read_graphs(to_networkx(queries))
     assert np.array_equal(detector.score_table(again).scores, detector.score_table(queries).scores)
+
+
+def _payments(days, first, seed):
+    """Payments of some days with a date, a running number and a text column, and the accounts behind them."""
+    random = np.random.default_rng(seed)
+    edges, nodes = [], []
+    for day in range(days):
+        name = f"2024-{first:02d}-{day + 1:02d}"
+        ends = random.integers(0, 12, (random.integers(8, 15), 2))
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        for number, (one, two) in enumerate(ends.tolist()):
+            amount = round(float(random.lognormal(3, 1)), 2)
+            edges.append((name, f"A{one}", f"A{two}", amount, f"{name}T{number:02d}:00", 1000 * first + len(edges)))
+        nodes += [(name, f"A{node}", ["shop", "person"][node % 2], node / 4) for node in np.unique(ends).tolist()]
+    columns = ["graph_id", "source", "target", "amount", "time", "number"]
+    return pd.DataFrame(edges, columns=columns), pd.DataFrame(nodes, columns=["graph_id", "node", "kind", "balance"])
+
+
+@pytest.fixture(scope="module")
+def payments(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("payments")
+    for name, table in zip(("edges", "nodes"), _payments(28, 1, 0), strict=True):
+        table.to_csv(folder / f"old-{name}.csv", index=False)
+    for name, table in zip(("edges", "nodes"), _payments(20, 2, 1), strict=True):
+        table.to_csv(folder / f"new-{name}.csv", index=False)
+    options = ["--nodes", str(folder / "old-nodes.csv"), "--node-label", "kind", "--directed", "-q"]
+    fitted = CliRunner().invoke(app, ["fit", str(folder / "old-edges.csv"), "-o", str(folder / "model"), *options])
+    assert fitted.exit_code == 0, (fitted.output, fitted.exception)
+    out = str(folder / "scores.jsonl")
+    query = [str(folder / "new-edges.csv"), "--nodes", str(folder / "new-nodes.csv")]
+    scored = CliRunner().invoke(app, ["score", str(folder / "model"), *query, "-o", out, "-q"])
+    assert scored.exit_code == 0, (scored.output, scored.exception)
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    return folder, [row["score"] for row in rows]
+
+
+def test_payments_by_every_object(payments):
+    folder, expected = payments
+    detector = GraphGlass.load(folder / "model")
+    reading = detector.scorer_.reading
+    assert reading.directed
+    edges, nodes = (pd.read_csv(folder / f"new-{name}.csv") for name in ("edges", "nodes"))
+    graphs = read_graphs(edges, nodes=nodes, reading=reading)
+    assert not {"time", "number"} & set(graphs.edge_attribute_names)
+    assert detector.score_table(graphs).scores.tolist() == expected
+    assert detector.score_table(to_networkx(graphs)).scores.tolist() == expected
+    write_parquet(graphs, folder / "edges.parquet", nodes=folder / "nodes.parquet")
+    flat = read_graphs(folder / "edges.parquet", nodes=folder / "nodes.parquet")
+    assert detector.score_table(flat).scores.tolist() == expected
+
+
+def test_payments_by_records_requests_and_parts(payments):
+    folder, expected = payments
+    model = str(folder / "model")
+    detector = GraphGlass.load(model)
+    tables = {"nodes": folder / "new-nodes.csv", "reading": detector.scorer_.reading}
+    write_json_lines(read_graphs(folder / "new-edges.csv", **tables), folder / "new.jsonl")
+    records = [json.loads(line) for line in (folder / "new.jsonl").read_text().splitlines()]
+    unstated = [{key: value for key, value in record.items() if key != "directed"} for record in records]
+    for some in (records, unstated):  # a record that states no direction has that of the references
+        assert detector.score_table(some).scores.tolist() == expected
+        with TestClient(create_app(Service(folder / "model"))) as client:
+            answer = client.post("/v1/score", json={"graphs": some}).json()["results"]
+        assert [row["score"] for row in answer] == expected
+    part = Part(str(folder / "new.jsonl"), str(folder / "part.parquet"))
+    assert score_part(part, model, artifact_digest(model)).error is None
+    assert pq.read_table(part.output)["score"].to_pylist() == expected
+    lines = "".join(json.dumps(record) + "\n" for record in unstated)
+    watched = CliRunner().invoke(app, ["watch", model], input=lines)
+    found = [json.loads(line) for line in watched.stdout.splitlines()]
+    assert [row["score"] for row in found if "score" in row] == expected
+
+
+def test_an_uploaded_edge_table_has_the_direction_of_the_references(tmp_path):
+    (tmp_path / "old.csv").write_text(_payments(28, 1, 0)[0].to_csv(index=False))
+    new = _payments(20, 2, 1)[0].to_csv(index=False)
+    (tmp_path / "new.csv").write_text(new)
+    detector = GraphGlass().fit(read_graphs(tmp_path / "old.csv", directed=True))
+    detector.save(tmp_path / "model")
+    expected = detector.score_table(tmp_path / "new.csv").scores.tolist()
+    with TestClient(create_app(Service(tmp_path / "model"))) as client:
+        kind = {"content-type": "application/octet-stream"}
+        read = client.post("/v1/read", params={"name": "new.csv"}, content=new, headers=kind).json()["graphs"]
+        uploaded = client.post("/v1/score", json={"graphs": read}).json()["results"]
+    assert [row["score"] for row in uploaded] == expected
+
+
+@pytest.mark.parametrize("options", [{"standardise": "largest-fragment"}, {"stereo": True}, {"standardise": "neutral"}])
+def test_requests_are_read_as_the_references_were(tmp_path, options):
+    detector = GraphGlass().fit(read_graphs(NORMALS, format="smi", **options))
+    detector.save(tmp_path / "model")
+    expected = detector.score_table(read_graphs(ODD, format="smi", **options)).scores.tolist()
+    with TestClient(create_app(Service(tmp_path / "model"))) as client:
+        answer = client.post("/v1/score", json={"smiles": ODD}).json()["results"]
+    assert [row["score"] for row in answer] == expected
+    lines = "".join(json.dumps({"smiles": smiles}) + "\n" for smiles in ODD)
+    watched = CliRunner().invoke(app, ["watch", str(tmp_path / "model")], input=lines)
+    found = [json.loads(line) for line in watched.stdout.splitlines()]
+    assert [row["score"] for row in found if "score" in row] == expected
+
+
+def _typed(seed, devices, extra=()):
+    """Accounts with a balance, devices without, and whatever else one graph has."""
+    random = np.random.default_rng(seed)
+    graph = networkx.DiGraph(name=f"g{seed}")
+    graph.add_nodes_from((f"a{i}", {"type": "account", "balance": float(random.normal())}) for i in range(4))
+    graph.add_nodes_from((f"d{i}", {"type": "device", "age": float(random.integers(9))}) for i in range(devices))
+    graph.add_nodes_from((name, {"type": name, "rank": 1.0}) for name in extra)
+    names = list(graph)
+    ends = random.integers(0, len(names), (9, 2)).tolist()
+    graph.add_edges_from((names[one], names[two], {"type": "uses"}) for one, two in ends if one != two)
+    return graph
+
+
+def test_typed_graphs_alone_and_together():
+    detector = GraphGlass().fit(read_graphs([_typed(seed, 3) for seed in range(30)]))
+    queries = [_typed(100, 3), _typed(101, 0), _typed(102, 2, extra=("mule",))]
+    together = detector.score_table(queries).scores
+    assert [detector.score_table([query]).scores[0] for query in queries] == together.tolist()
+    assert together.argmin() == 0  # no devices, or a type that no reference has, is stranger
+    graphs = read_graphs(queries)
+    assert detector.score_table(graphs).scores.tolist() == together.tolist()

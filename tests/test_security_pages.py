@@ -55,7 +55,8 @@ def test_every_step_of_the_proof_names_a_test():
 
 
 @pytest.mark.parametrize(
-    ("script", "mark", "record"), [("fuzz", "fuzz", "fuzz"), ("large_graphs", "large", "large_graphs")]
+    ("script", "mark", "record"),
+    [("fuzz", "fuzz", "fuzz"), ("attack", "attack", "attack"), ("large_graphs", "large", "large_graphs")],
 )
 def test_tables_are_those_of_the_records(script, mark, record, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "bench/scripts")
@@ -67,3 +68,6 @@ def test_tables_are_those_of_the_records(script, mark, record, monkeypatch):
     content = json.loads((ROOT / "bench/results" / "security" / f"{record}.json").read_text())
     assert shown == module.table(content)
     assert not content.get("findings")
+    if script == "attack":
+        assert list(content) == list(module.PARTS)
+        assert not any(line["failures"] for part in content.values() for line in part["rows"])

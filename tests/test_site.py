@@ -47,5 +47,19 @@ def test_every_command_and_every_public_name_has_an_entry(site):
 
     commands = (site / "reference" / "command-line.html").read_text(encoding="utf-8")
     assert all(f'id="glass-{name}"' in commands for name in COMMANDS)
-    api = (site / "reference" / "api.html").read_text(encoding="utf-8")
-    assert all(re.search(rf'id="graphglass\.(\w+\.)*{name}"', api) for name in graphglass.__all__)
+    index = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    pages = "".join(path.read_text(encoding="utf-8") for path in (site / "reference" / "api").glob("*.html"))
+    for name in graphglass.__all__:
+        assert f"<code>{name}</code>" in index, name
+        assert re.search(rf'id="graphglass\.(\w+\.)*{name}"', pages), name
+
+
+def test_every_class_has_its_own_page(site):
+    assert (site / "reference" / "api" / "graphglass.GraphGlass.html").is_file()
+    assert max(path.stat().st_size for path in (site / "reference" / "api").glob("*.html")) < 600_000
+
+
+def test_notebooks_are_pages_with_pictures(site):
+    pages = sorted((site / "gallery").glob("*.html"))
+    assert len(pages) == 5
+    assert all("<svg" in page.read_text(encoding="utf-8") for page in pages)

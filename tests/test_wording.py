@@ -13,6 +13,8 @@ TEXTS = [
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "src").rglob("*.py"),
     *(ROOT / "examples").glob("*.py"),
+    *(ROOT / "bench" / "src").rglob("*.py"),
+    *(ROOT / "bench" / "docs").glob("*.md"),
 ]
 # Personified components, archaic words, and questions where an instruction belongs.
 ODD = re.compile(

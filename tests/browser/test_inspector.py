@@ -66,7 +66,7 @@ def test_load_sort_open_and_trust(inspector, visit, tmp_path):
     expect(page.locator("#pictures figure")).to_have_count(4)
     first = page.locator("#pictures figure").first
     assert first.locator("circle.touch").count() == 14
-    assert first.locator("text.atom").count() == 6  # four N, two O
+    assert first.locator("path.atom").count() == 6  # four N, two O
     assert first.locator(".halo.hot").count() > 0
     expect(page.locator("#pictures figcaption").nth(1)).to_contain_text("similarity: ")
     shares = [float(text.rstrip("%")) for text in page.locator("#bars output").all_inner_texts()]

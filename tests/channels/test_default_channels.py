@@ -11,6 +11,7 @@ from graphglass import GraphGlass
 from graphglass.channels.default_channels import FAMILY_WEIGHTS, default_channels, default_weights
 from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 
 # Channels of direction, edge data and chemistry have tests of their own.
@@ -141,6 +142,23 @@ def test_leave_one_out_is_the_distance_to_the_others(name, references):
     assert distances(rest, references[[0]]) == pytest.approx(item.left_out[:1])
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_ruling_references_out_changes_no_bit(name, queries):
+    """Against comparing every pair, with twins among the references and queries near and far."""
+    graphs = random_graphs(150, 0)
+    twice = graphs[np.concatenate([np.arange(150), np.arange(150)])]
+    item = channel(name)
+    item.fit(measure_graphs(replace(twice, ids=tuple(str(i) for i in range(300)))))
+    for some in (measure_graphs(graphs[:20]), measure_graphs(random_graphs(100, 2)), queries):
+        rows, compared = item.encode(some), []
+        every = item.distances(rows, lambda first, block: compared.append(len(block)))  # noqa: B023
+        assert sum(compared) == len(some)
+        assert np.array_equal(item.distances(rows), every)
+    item.fit(measure_graphs(graphs[:60]))  # nothing of the former references is left
+    rows = item.encode(queries)
+    assert np.array_equal(item.distances(rows), item.distances(rows, lambda first, block: None))
+
+
 def test_pattern_and_geometry_channels_ignore_how_coordinates_lie(references, queries):
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
 
@@ -157,9 +175,10 @@ def test_pattern_and_geometry_channels_ignore_how_coordinates_lie(references, qu
 
 def test_weights_sum_to_one_over_channels_with_data():
     channels = default_channels()
+    graphs = random_graphs(12, 5, rich=False)
     for item in channels:
-        item.fit(measure_graphs(random_graphs(12, 5, rich=False)))
-    weights = default_weights(channels)
+        item.fit(measure_graphs(graphs))
+    weights = default_weights(channels, GraphSchema.of(graphs))
     assert sum(weights.values()) == pytest.approx(1)
     assert not ATTRIBUTED & set(weights)
     ratio = (weights["patterns:labels"] + weights["patterns:shape"]) / weights["size"]

@@ -239,7 +239,7 @@ def test_known_anomalies(place, queries, tmp_path):
     assert "now has 40 references and 2 known anomalies." in added.output
     expected = ReferenceDetector.load(model).decision_function(queries[2:])
     assert not np.allclose(expected, ReferenceDetector.load(place / "model").decision_function(queries[2:]))
-    fails("No known anomaly has the id 'nobody'", "references", model, "remove", "--anomalous", "nobody")
+    fails("There is no known anomaly 'nobody'", "references", model, "remove", "--anomalous", "nobody")
 
 
 def test_strict_refuses_a_known_anomaly_that_is_a_reference(place, normals, queries, tmp_path):

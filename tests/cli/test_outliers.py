@@ -76,3 +76,15 @@ def test_a_shifted_column_is_named(tmp_path):
     told = glass("score", tmp_path / "model", table("b.csv", 9), "-q").output
     assert "'level' lies outside the references' range" in told
     assert "--ignore level" in told
+
+
+def test_a_shifted_column_is_named_before_the_ranking(tmp_path):
+    random = np.random.default_rng(0)
+    for name, level in (("old", 10), ("new", 100)):
+        rows = [f"{name}{g},{s},{s + 1},{random.normal(level):.4f}" for g in range(30) for s in range(4)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["graph_id,source,target,level", *rows]) + "\n")
+    glass("fit", tmp_path / "old.csv", "-o", tmp_path / "model", "--undirected", "-q")
+    text = glass("score", tmp_path / "model", tmp_path / "new.csv", "-q").output
+    assert "'level' lies outside the references' range" in text
+    assert "--ignore level" in text
+    assert text.index("'level' lies outside") < text.index("Most abnormal first")

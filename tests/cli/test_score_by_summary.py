@@ -120,3 +120,24 @@ def test_a_summary_of_sketches_needs_no_model(place, queries):
     assert "needs that model" in str(glass("score", place / "plain", place / "queries.jsonl").exception)
     both = glass("score", place / "sketch", place / "queries.jsonl", "--summary", place / "plain").exception
     assert "is a private summary" in str(both)
+
+
+def test_a_packaged_encoder_needs_no_model(place, normals, queries):
+    """The paper's release without training: the reader finds the encoder in the package."""
+    base = ("private", "release", place / "private.jsonl", "--ledger", place / "l.db", "--epsilon", 1)
+    for clash in (("--model", place / "model"), ("--sharpness", 2)):
+        refused = glass(*base, "--pretrained", "mol", *clash, "-o", place / "no")
+        assert "use one of them" in str(refused.exception)
+    done = glass(*base, "--pretrained", "mol", "-o", place / "codes")
+    assert done.exit_code == 0, (done.output, done.exception)
+    result = glass("score", place / "codes", place / "queries.jsonl", "-o", place / "by-codes.jsonl")
+    assert result.exit_code == 0, (result.output, result.exception)
+    summary, model = PrivateSummary.load(place / "codes"), GLASS.pretrained("mol")
+    assert summary.encoder == model.encoder_fingerprint()
+    np.testing.assert_allclose(
+        scores(place / "by-codes.jsonl"), summary.scores(model.channel_embeddings(queries)), atol=1e-9
+    )
+    # References decide the label columns: with private ones in it the model is refused.
+    model.fit(normals[20:]).save(place / "fitted")
+    refused = glass(*base, "--model", place / "fitted", "-o", place / "no")
+    assert "part of the model" in str(refused.exception)

@@ -141,7 +141,9 @@ def test_a_part_without_a_usable_record_is_an_empty_result(client, place, reject
     assert "line 1, 'torn': " in empty.rejects
     names = ("part-0.parquet", "rejected.parquet")
     tables = [pq.read_table(tmp_path / "out" / name).replace_schema_metadata() for name in names]
-    assert pa.concat_tables(tables).num_rows == 30
+    joined = pa.concat_tables(tables)
+    assert joined["score"].null_count == 2
+    assert joined["id"].to_pylist()[30:] == ["torn", "line-2"]
 
 
 def test_any_failure_of_one_part_leaves_the_others(client, place, tmp_path):
@@ -203,9 +205,9 @@ def test_the_commands_pass_strict_on_and_tell_what_was_left_out(monkeypatch, tmp
         complain("part.jsonl: read 5 graphs, left out 1")
         raise InputError("enough")
 
-    monkeypatch.setattr("graphglass.cluster.connection.connect", nowhere)
+    monkeypatch.setattr("graphglass.cluster.commands.connect", nowhere)
     monkeypatch.setattr("graphglass.cluster.connect", nowhere)
-    monkeypatch.setattr("graphglass.cluster.jobs.score_parts", run)
+    monkeypatch.setattr("graphglass.cluster.commands.score_parts", run)
     monkeypatch.setattr("graphglass.cluster.fit_parts", fit)
     commands = (["score", "memory://model", "part.jsonl"], ["fit", "part.jsonl"])
     for command in commands:

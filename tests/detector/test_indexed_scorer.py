@@ -18,6 +18,7 @@ from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables import table_channel
 from graphglass.cli.app import app
 from graphglass.detector import indexed_scorer
+from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import ArtifactError, GraphError, InputError, MissingExtraError
 from graphglass.files import disk_arrays
@@ -78,8 +79,9 @@ def test_neighbours_are_those_of_brute_force_over_all_references(small, many, qu
     rows = {c.name: c.compare(c.encode(query), c.references)[0] / c.reference_scales for c in scorer.channels}
     twin = scorer.fusion.scores({name: np.zeros(1) for name in rows})
     brute = np.maximum(scorer.fusion.scores(rows) - twin, 0)
-    assert [item.distance for item in told] == pytest.approx(np.sort(brute), abs=1e-5)
-    assert {item.id for item in told} == set(many.ids)
+    own = equal_places(query.graphs, scorer.graphs)  # the query is a reference, and compared with the others
+    assert [item.distance for item in told] == pytest.approx(np.sort(np.delete(brute, own)), abs=1e-5)
+    assert {item.id for item in told} == set(many.ids) - {many.ids[own[0]]}
 
 
 def test_a_few_candidates_are_the_nearest_by_sketch(many, queries, few_candidates):
@@ -160,10 +162,14 @@ def test_every_reference_can_be_a_neighbour_and_is_drawn(many, bounds):
     large = GraphGlass().fit(many)
     outside = next(name for name in many.ids if name not in large.references_.graphs.ids)
     twin = many[many.ids.index(outside)]
-    assert large.explain(twin).neighbours[0].distance == 0
+    told = large.explain(twin)
+    assert told.reference
+    assert told.score == large.score_table(twin).scores[0]
+    assert sum(told.contributions.values()) == pytest.approx(told.score)
+    assert outside not in {item.id for item in told.neighbours}
     assert large.reference(outside).content_hashes() == twin.content_hashes()
     assert "similarity: " in report_page(large, large.score_table(twin))
-    with pytest.raises(GraphError, match="No reference has the id 'other'"):
+    with pytest.raises(GraphError, match="There is no reference 'other'"):
         large.reference("other")
 
 

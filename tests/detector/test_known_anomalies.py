@@ -5,7 +5,15 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from graphglass import GLASS, GraphGlass, ReferenceDetector
-from graphglass.detector.known_anomalies import RIDGE, _fit_classifier, _kernel
+from graphglass.detector.known_anomalies import (
+    NEARNESS,
+    RIDGE,
+    KnownAnomalies,
+    NormalKernel,
+    _classifier_weight,
+    _fit_classifier,
+    _kernel,
+)
 from graphglass.errors import GraphError, InputError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -79,12 +87,13 @@ def test_contributions_sum_to_the_score_and_the_resemblance_is_named(detector, s
     assert any(f"Resembles known anomaly {sides[1].ids[3]} by " in text for text in told.reasons)
 
 
-def test_left_out_values_equal_refitting_without_each_reference(detector):
-    """The classifier's value of a reference is the prediction of a fit without it, computed without the fit."""
+def test_left_out_values_equal_refitting_without_each_graph(detector):
+    """The classifier's value of a graph is the prediction of a fit without it, computed without the fit."""
     scorer = detector.scorer_
     channels, fusion, known = scorer.channels, scorer.fusion, scorer.known
     count, more = len(detector.references_), len(known)
-    widths, _, found = _fit_classifier(scorer, known.rows, np.arange(count))
+    normal = NormalKernel.fit(scorer)
+    widths, found = normal.widths, np.concatenate(_fit_classifier(scorer, known.rows, normal)[1:])
     gram = np.ones((count + more, count + more))
     for channel in channels:
         kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]
@@ -95,7 +104,7 @@ def test_left_out_values_equal_refitting_without_each_reference(detector):
         )
     side = np.repeat([-1.0, 1.0], [count, more])
     balance = np.repeat([(count + more) / (2 * count), (count + more) / (2 * more)], [count, more])
-    for place in (0, 31, 69):
+    for place in (0, 31, 69, 70, 81):
         others = np.delete(np.arange(count + more), place)
         system = gram[np.ix_(others, others)] + RIDGE * np.diag(1 / balance[others])
         assert found[place] == pytest.approx(gram[place, others] @ np.linalg.solve(system, side[others]), abs=1e-8)
@@ -115,7 +124,7 @@ def _random_graphs(count, seed, edge_share):
     return canonical_graph_set(sizes, sources, targets, ids=[f"{seed}-{i}" for i in range(count)])
 
 
-@pytest.mark.parametrize("known", [1, 20])
+@pytest.mark.parametrize("known", [1, 5, 20])
 def test_p_values_of_new_normals_stay_valid(known):
     """At most a little over the nominal share of held-out normals lies at or below each level."""
     detector = GraphGlass().fit(_random_graphs(300, 1, 0.3), anomalies=_random_graphs(known, 2, 0.45))
@@ -123,6 +132,33 @@ def test_p_values_of_new_normals_stay_valid(known):
     for level in (0.01, 0.05, 0.1):
         allowed = level + 3 * np.sqrt(level * (1 - level) / 300)  # 300 references decide the level's own accuracy
         assert (p_values <= level).mean() <= allowed
+
+
+def test_few_known_anomalies_and_those_among_normals_pull_less():
+    normals = _random_graphs(200, 1, 0.3)
+    among, far, one = (
+        GraphGlass().fit(normals, anomalies=_random_graphs(count, 4, share)).scorer_.known.nearness.weights
+        for count, share in ((20, 0.3), (20, 0.9), (1, 0.9))
+    )
+    assert sum(among.values()) < 0.9 * sum(far.values())
+    assert all(among[name] <= far[name] for name in far)
+    assert max(one.values()) <= NEARNESS / 2 < min(far.values()) <= max(far.values()) < NEARNESS
+
+
+def test_the_classifier_counts_by_what_it_recognises():
+    references = np.linspace(-1, 0, 101)
+    assert _classifier_weight(references, np.full(20, 0.5)) == pytest.approx(0.5)
+    assert _classifier_weight(references, np.full(20, -0.5)) == pytest.approx(0.5 * 4 / 22)
+    assert _classifier_weight(references, np.full(20, -2.0)) == 0
+
+
+def test_a_known_side_of_0_2_0_is_restored_with_its_own_rule(detector):
+    known = detector.scorer_.known
+    arrays = known.arrays()
+    old = arrays | {"table": arrays["table"][:, :4], "units": arrays["units"][:4]}
+    restored = KnownAnomalies.restore(known.graphs, detector.scorer_.channels, old)
+    assert set(restored.nearness.weights.values()) == {NEARNESS}
+    assert restored.classifier_weight == pytest.approx(12 / 32)
 
 
 def test_a_known_anomaly_that_equals_a_reference_is_skipped_or_refused(sides):
@@ -153,9 +189,9 @@ def test_bad_calls(sides, detector):
         GraphGlass().fit(normals, anomalies=strange.structure_only())
     with pytest.raises(InputError, match="no graph to score"):
         GraphGlass().fit(normals).add_anomalies(strange[:0])
-    with pytest.raises(GraphError, match="No known anomaly has the id 'nobody'"):
+    with pytest.raises(GraphError, match="There is no known anomaly 'nobody'"):
         detector.remove_anomalies(["nobody"])
-    with pytest.raises(GraphError, match="No known anomaly"):
+    with pytest.raises(GraphError, match="There are none"):
         GraphGlass().fit(normals).remove_anomalies(["1"])
     with pytest.raises(GraphError, match=f"Known anomaly id '{strange.ids[0]}' is taken already"):
         GraphGlass().fit(normals, anomalies=strange).add_anomalies(strange[0])

@@ -112,9 +112,9 @@ def test_a_trusted_normal_lowers_its_own_score(normals, queries):
 def test_reference_errors(fitted, normals):
     with pytest.raises(InputError, match=f"Reference id '{normals.ids[0]}' is taken already"):
         fitted.add_references(normals[0])
-    with pytest.raises(InputError, match="No reference has the id 'nobody'"):
+    with pytest.raises(InputError, match="There is no reference 'nobody'"):
         fitted.remove_references("nobody")
-    with pytest.raises(InputError, match="No reference has the id 'nobody'"):
+    with pytest.raises(InputError, match="There is no reference 'nobody'"):
         fitted.remove_references(["nobody"])
     with pytest.raises(InputError, match="would leave 0 references, and at least 2 are needed"):
         fitted.remove_references(list(normals.ids))

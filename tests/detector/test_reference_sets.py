@@ -52,7 +52,7 @@ def test_references_with_edge_data_are_recognised(directed):
 
 def test_undirected_queries_of_directed_references_are_told():
     detector = GraphGlass().fit(chains(24))
-    with pytest.warns(UserWarning, match="read them with --directed"):
+    with pytest.warns(UserWarning, match="read them with directed=True"):
         detector.decision_function(chains(2, directed=False))
 
 

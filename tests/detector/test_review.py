@@ -1,13 +1,16 @@
 """A review: marks that are kept, and a ranking that follows them."""
 
+import copy
 import json
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GraphGlass
+from graphglass import GraphGlass, concatenate, read_graphs
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
 from graphglass.graphs.readers.json_lines import write_json_lines
@@ -41,6 +44,21 @@ def test_feedback_finds_no_fewer_anomalies_than_the_fixed_ranking(detector, pool
     assert len({mark.id for mark in review.marks}) == 20
 
 
+def test_a_graph_marked_as_normal_becomes_a_reference(detector, pool):
+    """Graphs like it come down as far as with a reference more, and no graph comes up."""
+    review = detector.review(pool)
+    fixed, name = review.ranking().scores, review.next().ids[0]
+    review.mark(name, "normal")
+    marked, place = review.scores_with_marks(), pool.ids.index(name)
+    assert marked[place] < fixed[place]
+    twins = detector.scorer_.scores(review.ranking().measured)  # what equals a reference is scored as a new graph
+    assert (marked <= twins + 1e-9).all()
+    assert np.array_equal(review.scores_with_marks(normals=False), fixed)
+    refitted = copy.copy(detector).add_references(pool[[place]]).decision_function(pool)
+    others = np.delete(np.arange(len(pool)), place)
+    assert np.corrcoef(marked[others], refitted[others])[0, 1] > 0.98
+
+
 def test_p_values_and_the_detector_stay(detector, pool):
     before = detector.decision_function(pool)
     review = detector.review(pool)
@@ -66,6 +84,7 @@ def test_marks_are_on_disk_and_survive_a_torn_line(detector, pool, tmp_path):
     again.mark(second, "normal")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["verdict"] for line in lines] == ["anomaly", "unsure", "normal"]
+    review.mark(second, "normal")
     assert np.array_equal(again.ranking().scores, review.ranking().scores)
     again.save(tmp_path / "final.jsonl")
     assert len((tmp_path / "final.jsonl").read_text().splitlines()) == 2
@@ -73,10 +92,6 @@ def test_marks_are_on_disk_and_survive_a_torn_line(detector, pool, tmp_path):
 
 
 def test_an_anomaly_that_equals_a_reference_is_a_conflict_and_costs_nothing(detector, pool):
-    from dataclasses import replace
-
-    from graphglass import concatenate
-
     twin = replace(detector.references_.graphs[3], ids=("twin",))
     review = detector.review(concatenate([pool.without_labels(), twin]))
     before = review.ranking().scores
@@ -86,12 +101,41 @@ def test_an_anomaly_that_equals_a_reference_is_a_conflict_and_costs_nothing(dete
     assert np.array_equal(review.ranking().scores, before)
 
 
-def test_a_mark_takes_effect_within_a_second(detector, pool):
+def test_a_mark_is_an_increment_that_equals_a_refit(detector, pool):
     review = detector.review(pool)
-    review.mark(review.next().ids[0], "anomaly")
-    start = time.process_time()
-    review.ranking()
-    assert time.process_time() - start < 1
+    for _ in range(3):
+        review.mark(review.next().ids[0], "anomaly")
+    with_anomalies = copy.copy(detector).add_anomalies(pool[[pool.ids.index(name) for name in review.found]])
+    refitted = with_anomalies.scorer_.scores(review.ranking().measured)
+    known = detector.scorer_.with_anomalies(with_anomalies.anomalies_, review._kernel)
+    assert np.allclose(known.known.pool_scores(known, review._pool), refitted, rtol=1e-9, atol=1e-9)
+
+
+def test_pools_too_large_to_keep_are_ranked_the_same(detector, pool, monkeypatch):
+    kept = detector.review(pool)
+    monkeypatch.setattr("graphglass.detector.review.KEPT_PAIRS", 0)
+    compared = detector.review(pool)
+    for review in (kept, compared):
+        review.mark(review.next().ids[0], "anomaly")
+    assert compared._pool is None
+    assert kept.ranking().order.tolist() == compared.ranking().order.tolist()
+
+
+@pytest.mark.slow
+def test_a_mark_takes_effect_within_a_second_at_5000_references():
+    """Molecules that RDKit brings; CPU seconds, since other work may share the machine."""
+    from rdkit import RDConfig
+
+    file = Path(RDConfig.RDDataDir, "NCI", "first_5K.smi")
+    molecules = read_graphs([line.split()[0] for line in file.read_text().splitlines()], format="smi")
+    enough = concatenate([molecules, replace(molecules[:800], ids=tuple(f"again-{i}" for i in range(800)))])
+    review = GraphGlass(repeats="keep").fit(enough[:5000]).review(enough[-800:])
+    for _ in range(3):
+        name = review.next().ids[0]
+        start = time.process_time()
+        review.mark(name, "anomaly")
+        review.next()
+        assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

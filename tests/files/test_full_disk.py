@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from graphglass import GraphGlass, write_json_lines
 
 COMMANDS = [
@@ -54,6 +56,7 @@ for command in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_error_and_changes_nothing(normals, queries, tmp_path):
     write_json_lines(normals, tmp_path / "normals.jsonl")
     write_json_lines(queries[:3].without_labels(), tmp_path / "more.jsonl")

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from graphglass.glass.prompt.fields import FIELD_NAMES
 from graphglass.glass.prompt.graphdp import GraphDP, PromptContext
 from graphglass.graphs.canonical import canonical_graph_set
-from graphglass.structure.fields import FIELD_NAMES
 from graphglass.structure.profile import profile
 
 

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import shutil
 import time
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, load_dataset
 from graphglass.cli.app import app
-from graphglass.errors import ArtifactError, ParameterError
+from graphglass.errors import ArtifactError, InputError, ParameterError
 from graphglass.glass import pretrained
 from graphglass.glass.pretrained import FOLDER, NAMES, load_pretrained
 
@@ -58,6 +59,17 @@ def test_it_embeds_before_it_has_references_and_trains_nothing(molecules):
     assert detector.encoder_fingerprint() == before
 
 
+def test_zero_shot_ranks_another_domain_without_p_values(molecules):
+    moved = GLASS.pretrained("mol").fit(molecules[:40]).for_any_domain()
+    moved.domain = "social"
+    others = molecules[40:50].structure_only()
+    table = moved.score_table(others)
+    assert np.isfinite(table.scores).all()
+    assert table.p_values is None
+    with pytest.raises(InputError, match="no p-values in zero-shot transfer"):
+        moved.p_values(others)
+
+
 def test_a_saved_model_scores_the_same(molecules, tmp_path):
     detector = GLASS.pretrained("mol", scorer="domain").fit(molecules[:40])
     detector.save(tmp_path / "model")
@@ -77,6 +89,22 @@ def test_what_does_not_fit_is_refused(molecules, tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
     with pytest.raises(ArtifactError):
         load_pretrained("mol")
+
+
+def test_resealed_settings_are_one_clear_error(tmp_path, monkeypatch):
+    """Whoever can write the folder can recompute the digests."""
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    for role, change in (("training", {"hashes": 7}), ("encoder_settings", {"slices": 5, "config": []})):
+        shutil.copytree(FOLDER / "mol", tmp_path / "mol", dirs_exist_ok=True)
+        manifest = json.loads((tmp_path / "mol" / "manifest.json").read_text())
+        entry = manifest["files"][role]
+        path = tmp_path / "mol" / entry["file"]
+        content = json.dumps(json.loads(path.read_text()) | change).encode()
+        path.write_bytes(content)
+        entry.update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+        (tmp_path / "mol" / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(ArtifactError, match="damaged"):
+            load_pretrained("mol")
 
 
 def test_the_command_takes_one(tmp_path):

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from graphglass import GraphGlass
 from graphglass.errors import ArtifactError, GraphError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.read import read_graphs, read_report
-from graphglass.graphs.readers.column_kinds import column_kind
+from graphglass.graphs.readers.flat import column_kind
 from graphglass.graphs.reading import ReadingOptions
 
 RANDOM = np.random.default_rng(0)
@@ -183,3 +184,44 @@ def test_ids_that_are_not_finite_are_no_nodes(tmp_path: Path) -> None:
         assert {reject.reason for reject in result.rejects} == {"an edge has no source or no target that is finite"}
     graph = nx.Graph([(0.0, float("inf"))])
     assert "a node is called inf; an id must be finite" in read_report(graph).rejects[0].reason
+
+
+def test_the_label_of_json_nodes_and_edges_has_the_name_that_is_given():
+    record = {
+        "id": "a",
+        "nodes": [{"id": "x", "kind": "shop"}, {"id": "y", "kind": "person"}],
+        "edges": [{"source": "x", "target": "y", "via": "card"}],
+    }
+    graphs = read_graphs([record], node_label="kind", edge_label="via")
+    assert {graphs.label_names[code] for code in graphs.node_labels.tolist()} == {"shop", "person"}
+    assert {graphs.label_names[code] for code in graphs.edge_labels.tolist()} == {"card"}
+    assert not read_report([record], node_label="kind", edge_label="via").notes
+
+
+@pytest.mark.parametrize("name", ["node_label", "edge_label"])
+def test_a_label_that_nothing_has_is_refused(name):
+    record = {"id": "a", "nodes": [{"id": 0, "label": "C"}, {"id": 1, "label": "C"}], "edges": [[0, 1]]}
+    table = pandas.DataFrame({"graph_id": ["a"], "source": [0], "target": [1]})
+    for source in ([record], table):
+        with pytest.raises(SchemaError, match=r"No .* has a 'kind', which is to be its label"):
+            read_graphs(source, **{name: "kind"})
+
+
+def test_names_of_nodes_become_labels_on_request():
+    table = pandas.DataFrame([(g, "open", "read") for g in range(3)], columns=["graph_id", "source", "target"])
+    result = read_report(table)
+    assert result.graphs.node_labels is None
+    assert any("node_label='node'" in note for note in result.notes)
+    graphs = read_graphs(table, node_label="node")
+    assert graphs.label_names[int(graphs.node_labels[0])] == "open"
+
+
+def test_a_mistyped_id_gets_the_nearest_ones():
+    graphs = read_graphs([{"id": name, "nodes": 2} for name in ("aspirin", "ibuprofen")])
+    with pytest.raises(GraphError, match=r"no graph 'asprin'\. Did you mean 'aspirin'"):
+        graphs["asprin"]
+    detector = GraphGlass().fit(graphs)
+    with pytest.raises(GraphError, match=r"no reference 'asprin'\. Did you mean 'aspirin'"):
+        detector.reference("asprin")
+    with pytest.raises(GraphError, match=r"no reference 'asprin'\. Did you mean 'aspirin'"):
+        detector.remove_references("asprin")

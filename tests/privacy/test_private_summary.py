@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.errors import ArtifactError, SchemaError
-from graphglass.files.single_file import pack_artifact, unpack_artifact
 from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.private_summary import KIND, PrivateSummary
+from graphglass.privacy.single_file import pack_artifact, unpack_artifact
 from graphglass.privacy.terms import PrivacyTerms
 
 FEATURES = JointFeatures((("graph:64", 64), ("text:64", 64)), frequencies=16)
@@ -130,7 +130,7 @@ def test_other_versions_and_formats_are_refused(content):
     with pytest.raises(ArtifactError, match="altered or damaged"):
         PrivateSummary.from_bytes(content.replace(b"encoder/1", b"encoder/2"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("graphglass.files.single_file.format_version", lambda kind: 9)
+        patch.setattr("graphglass.privacy.single_file.format_version", lambda kind: 9)
         newer = summary().to_bytes()
     with pytest.raises(ArtifactError, match="format version 9"):
         PrivateSummary.from_bytes(newer)

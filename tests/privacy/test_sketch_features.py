@@ -8,13 +8,13 @@ import pytest
 
 from graphglass import load_dataset
 from graphglass.errors import ArtifactError, ParameterError, PrivacyError
-from graphglass.files.single_file import pack_artifact, unpack_artifact
 from graphglass.glass.joint_features import JointFeatures
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.private_summary import KIND, PrivateSummary, merge
 from graphglass.privacy.release import publish
 from graphglass.privacy.release.ledger import Ledger
 from graphglass.privacy.release.publish import release
+from graphglass.privacy.single_file import pack_artifact, unpack_artifact
 from graphglass.privacy.sketch_features import SketchFeatures
 from graphglass.privacy.summary_detector import SummaryDetector
 

@@ -35,6 +35,12 @@ def test_a_bad_record_is_reported_and_the_rest_goes_on(client, ring):
     assert answer["rejected"][0]["position"] == 1
 
 
+def test_a_body_without_a_content_type_is_told_which(client, ring):
+    answer = client.post("/v1/score", content=json.dumps({"graphs": [ring(5, "a")]}))
+    assert answer.status_code == 422
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
 def test_molecules_need_a_model_of_molecules(client):
     answer = client.post("/v1/score", json={"smiles": ["CCO"]})
     assert answer.status_code == 422

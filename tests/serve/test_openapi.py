@@ -16,7 +16,8 @@ OPERATIONS = [
     ("GET", "/v1/references"), ("POST", "/v1/references"), ("DELETE", "/v1/references"), ("GET", "/readyz"),
     ("GET", "/v1/anomalies"), ("POST", "/v1/anomalies"), ("DELETE", "/v1/anomalies"),
     ("GET", "/v1/example"), ("POST", "/v1/read"), ("POST", "/v1/drift"),
-    ("POST", "/v1/place"),
+    ("POST", "/v1/place"), ("POST", "/v1/reviews"), ("POST", "/v1/reviews/{review}/graphs"),
+    ("POST", "/v1/reviews/{review}/marks"),
 ]  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from graphglass import GLASS, ReferenceDetector, read_graphs
 from graphglass.cli.app import app
-from graphglass.detector.drift import DriftMartingale
-from graphglass.detector.online_fdr import OnlineFDR
 from graphglass.errors import InputError
 from graphglass.graphs.readers.json_lines import json_records
+from graphglass.serve.drift import DriftMartingale
+from graphglass.serve.online_fdr import OnlineFDR
 from graphglass.serve.service import Service
 from graphglass.serve.stream import MOST_AT_ONCE, Line, StreamScorer, stream_lines
 

@@ -65,10 +65,13 @@ def star(count):
 
 
 LATTICE = lattice((2, 5, 17), 1_000)
+MACROCYCLE = "c1%10ccc(cc1)" + "-c1ccc(cc1)" * 9 + "-c1ccc%10cc1"  # [11]cycloparaphenylene: 2,048 large rings
 JSON_REQUESTS = {
     "a lattice": ("/v1/score", {"smiles": [LATTICE]}),
     "another lattice": ("/v1/score", {"smiles": [lattice((2, 3, 5), 1_000)]}),
-    "many small lattices": ("/v1/score", {"smiles": [lattice((2,), 250)] * 64}),
+    "a small lattice of many cycles": ("/v1/score", {"smiles": [lattice((27, 29), 60)]}),
+    "many small lattices": ("/v1/score", {"smiles": [lattice((2,), 250)] * 32}),
+    "many macrocycles": ("/v1/score", {"smiles": [MACROCYCLE] * 32}),
     "a lattice to explain": ("/v1/explain", {"smiles": [LATTICE]}),
     "a lattice to place": ("/v1/place", {"smiles": [LATTICE]}),
     "a lattice to trust": ("/v1/references", {"smiles": [LATTICE]}),
@@ -81,6 +84,8 @@ JSON_REQUESTS = {
 }
 FILES = {
     "four lattices.smi": "\n".join([LATTICE] * 4),
+    "four small lattices.smi": "\n".join([lattice((27, 29), 60)] * 4),
+    "many macrocycles.smi": "\n".join([MACROCYCLE] * 30),
     "four chains.smi": "\n".join(["C" * 3_990] * 4),
     "a lattice.csv": f"name,smiles\nx,{lattice((9,), 900)}\n",
     "bare nodes.jsonl": '{"nodes": 100000, "edges": []}\n' * 120,
@@ -110,8 +115,8 @@ def test_rings_are_estimated_by_what_they_take():
 
 def test_memory_is_bounded_and_free_again():
     with pytest.raises(MemoryError), memory_limit(64 << 20):
-        bytearray(256 << 20)
-    assert len(bytearray(256 << 20)) == 256 << 20
+        bytearray(2 << 30)  # more than earlier tests can have left in the heap
+    assert len(bytearray(2 << 30)) == 2 << 30
 
 
 def _cpu_seconds(pid):
@@ -174,7 +179,7 @@ def test_nobody_waits_for_the_worst_request(server, ring, name):
             start = _cpu_seconds(pid)
             assert client.get("/healthz").text == "ok"
             answer = client.post("/v1/score", json=small)
-            assert answer.status_code == 503 or answer.json() == usual  # 503 on a machine that is busy otherwise
+            assert answer.json() == usual
             waits.append(_cpu_seconds(pid) - start)
             time.sleep(0.05)
         thread.join()

@@ -17,6 +17,7 @@ from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.channels.tables.edge_kinds import EdgeKindMap
 from graphglass.channels.tables.edge_values import EdgeValueMap
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_schema import GraphSchema
 from graphglass.graphs.graph_set import GraphSet
 
 NEW = {"patterns:direction", "patterns:edge_value_0", "edges:values", "edges:kinds"}
@@ -68,15 +69,17 @@ def test_patterns_of_counts_are_built_only_where_they_differ_from_another_channe
         channel.fit(graphs)
     built = [channel for channel in channels if channel.has_data]
     assert "patterns:count" not in {channel.name for channel in built}
-    assert omitted_channels(built)["patterns:count"] == f"every edge counts once, as in {twin}"
+    schema = GraphSchema.of(once)
+    assert omitted_channels(built, schema)["patterns:count"] == f"every edge counts once, as in {twin}"
     copy = next(channel for channel in channels if channel.name == "patterns:count")
     copy.references = copy.encode(graphs)
     one = next(channel for channel in built if channel.name == twin)
     assert np.array_equal(
         one.compare(one.encode(queries), one.references), copy.compare(copy.encode(queries), copy.references)
     )
-    assert default_weights(built)[twin] == pytest.approx(2 * default_weights(built)["patterns:shape"])
-    assert sum(default_weights(built).values()) == pytest.approx(1)
+    weights = default_weights(built, schema)
+    assert weights[twin] == pytest.approx(2 * weights["patterns:shape"])
+    assert sum(weights.values()) == pytest.approx(1)
     counts = np.where(np.arange(once.edge_count) % 3, 1.0, 2.0)
     sources, targets, _, amounts = once.edge_list()
     twice = canonical_graph_set(
@@ -84,6 +87,42 @@ def test_patterns_of_counts_are_built_only_where_they_differ_from_another_channe
         edge_attributes=np.column_stack([amounts, counts]), edge_attribute_names=["amount", "count"],
     )  # fmt: skip
     assert any(channel.name == "patterns:count" for channel in GraphGlass().fit(twice).scorer_.channels)
+
+
+def test_patterns_of_one_value_are_not_built_and_leave_the_scores_as_they_are(monkeypatch) -> None:
+    """An edge attribute and node attributes that all references share; the twin takes over the weights."""
+
+    def constant(count: int, seed: int) -> GraphSet:
+        graphs = flows(count, seed)
+        labels = np.random.default_rng(seed).integers(0, 3, graphs.node_count)
+        amounts, positions = np.full_like(graphs.edge_attributes, 3.0), np.ones((graphs.node_count, 2), np.float32)
+        return replace(
+            graphs, node_labels=labels, edge_attributes=amounts, attributes=positions, attribute_names=("x", "y")
+        )
+
+    references, queries = constant(40, 0), constant(10, 1)
+    detector = GraphGlass().fit(references)
+    omitted = detector.method_facts()["channels not built"]
+    assert "patterns:edge_value_0 (the attribute has one value, as in patterns:direction)" in omitted
+    assert "patterns:lengths (all edges have one length, as in patterns:labels)" in omitted
+    assert "patterns:contrast (every node is as far from its neighbours, as in patterns:labels)" in omitted
+    monkeypatch.setattr("graphglass.channels.patterns.initial_labels.varies", lambda values: True)
+    whole = GraphGlass().fit(references)
+    assert len(whole.scorer_.channels) == len(detector.scorer_.channels) + 3
+    np.testing.assert_allclose(detector.decision_function(queries), whole.decision_function(queries), rtol=1e-12)
+
+
+def test_a_channel_in_which_the_references_agree_still_sees_what_differs() -> None:
+    """References of one size and shape: nothing varies among them, and a graph of another size must stand out."""
+    rings = canonical_graph_set([8] * 20, *ring_ends(20, 8), ids=[f"ring-{i}" for i in range(20)])
+    detector = GraphGlass().fit(rings)
+    assert "size" in {channel.name for channel in detector.scorer_.channels}
+    assert detector.contributions(canonical_graph_set([30], *ring_ends(1, 30)))["size"][0] > 0.1
+
+
+def ring_ends(count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    nodes = np.arange(count * size)
+    return nodes, nodes - nodes % size + (nodes + 1) % size
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from graphglass.errors import EncoderError, ParameterError
 from graphglass.glass.encoders.numeric import NumericEncoder
 from graphglass.glass.encoders.text_encoder import load_encoder
+from graphglass.glass.prompt.fields import FIELD_NAMES
 from graphglass.glass.prompt.graphdp import GraphDP, PromptContext
-from graphglass.structure.fields import FIELD_NAMES
 
 
 def test_rows_and_even_prefixes_have_constant_length(fifty_prompts):
@@ -23,7 +23,7 @@ def test_rows_and_even_prefixes_have_constant_length(fifty_prompts):
 
 def test_rows_are_the_stated_features_of_the_scaled_fields(fifty_prompts):
     encoder = NumericEncoder(8)
-    from graphglass.structure.fields import scaled
+    from graphglass.glass.prompt.fields import scaled
 
     phases = scaled(fifty_prompts.fields) @ encoder._frequencies.astype(float)
     expected = np.stack([np.cos(phases), np.sin(phases)], axis=2).reshape(50, 8) / 2

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from graphglass.errors import FormatError, LimitError
+from graphglass.graphs.datasets import bundled_path
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.read import read_graphs
 from graphglass.graphs.readers.archive import open_archive
-from graphglass.graphs.tu_catalogue import bundled_path
 
 
 def make(path: Path, members: dict[str, str]) -> Path:

@@ -11,10 +11,10 @@ import pytest
 
 from graphglass.errors import FormatError, GraphError, LimitError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.datasets import load_dataset
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
 from graphglass.graphs.readers.parquet import write_parquet
-from graphglass.graphs.tu_catalogue import load_dataset
 
 GOOD: dict[str, list[Any]] = {"id": ["a", "b"], "nodes": [2, 3], "sources": [[0], [0, 1]], "targets": [[1], [1, 2]]}
 

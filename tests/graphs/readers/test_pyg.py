@@ -127,4 +127,29 @@ def test_types_become_labels_and_keep_their_columns() -> None:
     assert "x of node 0 is NaN" in read_report(broken).rejects[0].reason
     broken = hetero(3, 2)
     broken["paper", "cites", "paper"].edge_index[0] = 9
-    assert "an edge names node 9" in read_report(broken).rejects[0].reason
+    assert "leaves the 3 nodes of type 'paper'" in read_report(broken).rejects[0].reason
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: data["user", "buys", "item"].update({"edge_index": torch.tensor([[0], [3]])}), "the 2 nodes"),
+        (lambda data: data["user", "buys", "shop"].update({"edge_index": torch.tensor([[0], [0]])}), "the 0 nodes"),
+        (lambda data: data["user", "buys", "item"].update({"edge_index": torch.tensor([[0.5], [0]])}), "whole numbers"),
+        (lambda data: data["user", "buys", "item"].update({"edge_attr": "text"}), "one row for each"),
+        (lambda data: data["user"].update({"num_nodes": -1, "x": None}), "must not be negative"),
+        (lambda data: data["user"].update({"num_nodes": 10**12, "x": None}), "max_nodes_per_graph"),
+        (lambda data: data["item"].update({"x": torch.tensor(1.0)}), "do not fit together"),
+        (lambda data: data["item"].update({"x": torch.ones(2, 1).to_sparse()}), "do not fit together"),
+    ],
+)  # fmt: skip
+def test_a_hetero_graph_that_does_not_fit_is_rejected(change, reason):
+    """An index past its own type must not be read as a node of the next one."""
+    data = HeteroData()
+    data["item"].x, data["user"].x = torch.ones(2, 1), torch.ones(3, 1)
+    data["user", "buys", "item"].edge_index = torch.tensor([[0, 2], [1, 0]])
+    other = data.clone()
+    change(other)
+    result = read_report([data, other])
+    assert len(result.graphs) == 1
+    assert reason in result.rejects[0].reason

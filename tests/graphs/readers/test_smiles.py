@@ -179,7 +179,7 @@ def test_a_long_molecule_is_rejected_before_it_is_parsed(tmp_path: Path, monkeyp
     (tmp_path / "m.smi").write_text("CCCCCC long\nCCO short\n")
     (tmp_path / "m.csv").write_text("name,smiles\nlong,CCCCCC\nshort,CCO\n")
     for source in (tmp_path / "m.smi", tmp_path / "m.csv", ["CCCCCC", "CCO"]):
-        result = read_report(source, limits=Limits(max_smiles_characters=5), cache=False, format=_format(source))
+        result = read_report(source, limits=Limits(max_smiles_characters=5), format=_format(source))
         assert [item.reason for item in result.rejects] == [
             "a SMILES string of 6 characters, the limit max_smiles_characters is 5"
         ]
@@ -222,6 +222,30 @@ def test_a_molecule_of_many_rings_costs_one_row(tmp_path: Path) -> None:
     molecule = Chem.MolFromSmiles(lattice(380), sanitize=False)
     assert "max_rings" in read_report([molecule]).rejects[0].reason
     assert len(read_graphs(lattice(40), limits=Limits(max_rings=69))) == 1
+
+
+@pytest.mark.slow
+def test_few_rings_of_many_cycles_cost_one_row(tmp_path: Path) -> None:
+    """Rings in a row of which each may be passed on two sides: RDKit lists all ways around, 2 to the power of them."""
+
+    def necklace(rings: int) -> str:
+        return "c1%10ccc(cc1)" + "-c1ccc(cc1)" * (rings - 2) + "-c1ccc%10cc1"
+
+    path = tmp_path / "m.smi"
+    path.write_text(f"CC a\n{necklace(20)} b\n{necklace(8)} c\n{'c1ccccc1C' * 30} d\n")
+    started = time.process_time()
+    result = read_report(path)
+    assert time.process_time() - started < 2
+    assert result.graphs.ids == ("a", "c", "d")
+    assert result.rejects[0].reason == "a molecule whose 21 rings are too large or share atoms in over 10,000 cycles"
+    numbers = [f"%{number}" for number in range(10, 99)]
+    large = "".join("C" * 100 + number for number in numbers) + "".join("C" * 100 + number for number in numbers)
+    assert "are too large" in read_report([large], format="smi").rejects[0].reason
+    buckyball = (
+        "C12=C3C4=C5C6=C1C7=C8C9=C1C%10=C%11C(=C29)C3=C2C3=C4C4=C5C5=C9C6=C7C6=C7C8=C1C1=C8C%10=C%10C%11=C2C2=C3C3=C4C4"
+        "=C5C5=C%11C%12=C(C6=C95)C7=C1C1=C%12C5=C%11C4=C3C3=C5C(=C81)C%10=C23"
+    )
+    assert read_graphs(buckyball).sizes.tolist() == [60]
 
 
 def test_salts_are_counted_and_standardised() -> None:

@@ -187,7 +187,7 @@ def test_two_datasets_in_one_place_are_refused(make: Make, tmp_path: Path) -> No
 
 
 def test_the_bundled_molecules_are_right() -> None:
-    from graphglass.graphs.tu_catalogue import load_dataset
+    from graphglass.graphs.datasets import load_dataset
 
     graphs = load_dataset("MUTAG")
     assert (len(graphs), graphs.node_count, graphs.edge_count) == (188, 3371, 3721)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -388,3 +389,55 @@ FORMATS = {
 def odd_records(name):
     found = FORMATS[name][1]
     return found() if callable(found) else found
+
+
+# The attack
+
+
+def epsilon_proven(alarms, misses, draws, confidence=0.999):
+    """The epsilon that so many errors of a test in `draws` releases a side refute, with this confidence."""
+    from scipy.stats import beta
+
+    upper = [1.0 if k == draws else float(beta.ppf((1 + confidence) / 2, k + 1, draws - k)) for k in (alarms, misses)]
+    return math.log(max(1.0 - upper[1] - 1e-5, 1e-9) / upper[0])
+
+
+def attacked_releases(name, folder, draws, epsilon):
+    """Errors of each kind when releases of two neighbouring files, by the command line, are told apart.
+
+    The attack knows both exact sums and tests along their difference. What moves the sum most of the odd records is in
+    place of one record of the second file.
+    """
+    from typer.testing import CliRunner
+
+    from graphglass.privacy import commands
+    from graphglass.privacy.private_summary import PrivateSummary
+    from graphglass.privacy.release.ledger import Ledger
+    from graphglass.privacy.release.publish import GraphFeatures, exact_sum, release
+    from graphglass.privacy.release.records import read_records
+    from graphglass.privacy.sketch_features import SketchFeatures
+
+    graphs = rings(None, None, 16)
+    features = GraphFeatures(SketchFeatures.for_budget(len(graphs), epsilon, 1e-5), None)
+    found = []
+    for number, record in enumerate([(), *((odd,) for odd in odd_records(name))]):
+        (folder / str(number)).mkdir()
+        source = FORMATS[name][0](folder / str(number), graphs, *record)
+        found.append((source, exact_sum(features, read_records(source, whole=False)).astype(float)))
+    found[1:] = [max(found[1:], key=lambda pair: np.linalg.norm(pair[1] - found[0][1]))]
+    direction = found[1][1] - found[0][1]
+    assert 0 < np.linalg.norm(direction) <= 2 * 2**30
+    middle = direction @ (found[0][1] + found[1][1]) / 2
+    wrong = [0, 0]
+    for draw in range(draws):
+        for side, (source, _) in enumerate(found):
+            ledger, output = folder / f"{draw}-{side}.db", folder / f"{draw}-{side}.summary"
+            create = ["budget", "create", ledger, "--dataset", "d", "--epsilon", epsilon]
+            make = ["release", source, "--ledger", ledger, "--epsilon", epsilon, "-o", output]
+            for command in [create] if isinstance(source, list) else [create, make]:
+                result = CliRunner().invoke(commands.app, [str(argument) for argument in command])
+                assert result.exit_code == 0, (result.output, result.exception)
+            if isinstance(source, list):  # objects have no path
+                release(source, ledger=Ledger(ledger), dataset="d", epsilon=epsilon, output=output)
+            wrong[side] += (PrivateSummary.load(output).total @ direction > middle) != bool(side)
+    return tuple(wrong)

@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from graphglass.cli import private
 from graphglass.errors import ArtifactError, BudgetError, InputError, LedgerError, PrivacyError
+from graphglass.privacy.commands import app
 from graphglass.privacy.private_summary import PrivateSummary
 
 
@@ -55,7 +55,7 @@ def glass(monkeypatch, tmp_path):
     write(tmp_path / "public.jsonl", paths([30, 31, 32]))
 
     def run(*arguments, code=0):
-        result = CliRunner().invoke(private.app, [str(argument) for argument in arguments])
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
         if code is not None:
             assert result.exit_code == code, (result.output, result.exception)
         return result
@@ -208,18 +208,6 @@ def test_a_merge_without_a_common_prior_is_reported(glass, tmp_path):
     assert "the merged summary has none" in merged.stderr
 
 
-def test_a_release_leaves_no_copy_of_the_graphs_in_the_cache(glass, tmp_path, monkeypatch):
-    monkeypatch.setattr("graphglass.graphs.parse_cache._WORTHWHILE", 1)
-    monkeypatch.setenv("GRAPHGLASS_CACHE", str(tmp_path / "cache"))
-    folder = tmp_path / "T"
-    folder.mkdir()
-    (folder / "T_A.txt").write_text("1,2\n2,1\n3,4\n")
-    (folder / "T_graph_indicator.txt").write_text("1\n1\n2\n2\n2\n")
-    budget(glass, tmp_path / "l.db")
-    glass("release", folder, "--ledger", tmp_path / "l.db", "--epsilon", 1, "-o", tmp_path / "s")
-    assert not list((tmp_path / "cache").rglob("*.npz"))
-
-
 def test_sigma_prints_the_noise_of_the_paper(glass):
     assert "sigma = 0.01689" in glass("sigma", "--epsilon", 4, "--delta", "1e-5", "--n", 128).output
     assert "sigma = 0.2703" in glass("sigma", "--epsilon", 4, "--n", 8).output
@@ -306,4 +294,4 @@ def test_sharpness_beside_a_model_is_refused(glass, tmp_path):
     refused = glass(
         "release", "r.jsonl", "--ledger", tmp_path / "l.db", "--epsilon", 1, "-o", tmp_path / "s", *options, code=1
     )
-    assert "leave it out with --model" in str(refused.exception)
+    assert "--sharpness is for sketches" in str(refused.exception)

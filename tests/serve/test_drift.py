@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from graphglass.detector.drift import DriftMartingale, changed_families, drift_curve
 from graphglass.errors import ParameterError
+from graphglass.serve.drift import DriftMartingale, changed_families, drift_curve
 
 
 def _first_alarm(scores, **options):

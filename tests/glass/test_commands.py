@@ -45,3 +45,10 @@ def test_bad_settings(graphs):
     assert RUNNER.invoke(app, ["prompt", str(graphs), "--style", "words"]).exit_code == 2
     result = RUNNER.invoke(app, ["prompt", str(graphs), "--domain", "a b"])
     assert isinstance(result.exception, ParameterError)
+
+
+def test_the_list_names_every_encoder():
+    result = RUNNER.invoke(app, ["encoders"])
+    assert result.exit_code == 0, result.output
+    assert "numeric" in result.stdout
+    assert "Qwen/Qwen3-Embedding-0.6B" in result.stdout

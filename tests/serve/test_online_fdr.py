@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from graphglass.channels.calibration import conformal_p_values
-from graphglass.detector.online_fdr import OnlineFDR
 from graphglass.errors import ParameterError
+from graphglass.serve.online_fdr import OnlineFDR
 
 
 def _by_definition(p_values, alpha):
