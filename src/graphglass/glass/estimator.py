@@ -64,7 +64,7 @@ class GLASS(ReferenceDetector):
         Train with the prototype loss (eq:proto_loss).
     prompt : {1, 2}, default=1
         Version of the prompt: the paper's fields, or also labels, attributes and more structure.
-    details : sequence of str, default=()
+    details : sequence of str, default=("training-mode",)
         What to take from the authors' public code where the paper's text leaves it open, such as ``training-mode``:
         names of :data:`graphglass.glass.training.config.AUTHORS`.
     weights : str, optional
@@ -126,7 +126,7 @@ class GLASS(ReferenceDetector):
         learning_rate: float = 5e-5,
         prototypes: bool = True,
         prompt: int = 1,
-        details: Sequence[str] = (),
+        details: Sequence[str] = ("training-mode",),
         weights: str | None = None,
         features: str = "kept",
         device: str = "cpu",

@@ -64,7 +64,7 @@ class GlassSettings:
     learning_rate: float = 5e-5
     prototypes: bool = True
     prompt: int = 1
-    details: tuple[str, ...] = ()
+    details: tuple[str, ...] = ("training-mode",)
     features: str = "kept"
     device: str = "cpu"
 
