@@ -2,8 +2,8 @@
 
 A choice is ``all``, ``none``, or names of :data:`graphglass.glass.training.config.AUTHORS` joined by ``+``, among them
 ``prompt-2`` and ``untrained``. A record (benchmark ``choices``) has the figures of the reliability weights as its
-metrics, and those of every other rule that reads no test label as variants. ``none`` is what the benchmark ``single``
-records of ``glass``, up to rounding.
+metrics, and those of every other rule that reads no test label as variants. ``training-mode`` is what the benchmark
+``single`` records of ``glass``, up to rounding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from glassbench.table_entries import (
     grouped,
     make_table,
     means_note,
-    neighbour_records,
     variant_entry,
 )
 from glassbench.table_model import Row, Table, Value
@@ -71,15 +70,13 @@ def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> 
 def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The effect of every choice by dataset, and its average under several rules.
 
-    The effect is against the same cells without the choice: records of the benchmark ``single``, or of ``untrained``.
+    The effect is against the same cells with ``none``, or with ``untrained``.
     """
     groups = grouped(results.records(), lambda record: str(record["cell"]["choice"]))
     names = dataset_order(str(record["cell"]["dataset"]) for own in groups.values() for record in own)
-    flipped = "-flip" if results.purpose.flip else ""
-    without = neighbour_records(results, f"single/{results.purpose.protocol}{flipped}", "glass")
     effects, averages = [], []
     for choice, own in groups.items():
-        base = groups.get("untrained", []) if choice.startswith("untrained+") else without
+        base = groups.get("untrained" if choice.startswith("untrained+") else "none", [])
         found = {} if choice in ("none", "untrained") else _differences(own, base, metric)
         cells = tuple(Value(*summary(found[name])) if name in found else None for name in names)
         effects.append(Row(choice, (*cells, average(cells))))
