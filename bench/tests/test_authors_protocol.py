@@ -115,7 +115,7 @@ def test_a_choice_is_what_the_detector_does_with_its_details():
     task = Task("mol", graphs[:40], graphs[40:], "numeric")
     rules = honest_rules(*task.sides(task.train(task.config(epochs=22, **settings("margin+training-mode")[1]))), "mol")
     np.testing.assert_allclose(detector.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-5)
-    plain = GLASS("numeric", domain="mol", epochs=22).fit(graphs[:40])
+    plain = GLASS("numeric", domain="mol", epochs=22, details=()).fit(graphs[:40])
     assert not np.allclose(plain.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-3)
     with pytest.raises(ParameterError, match="must be names among training-mode, concentration"):
         GLASS(details=["warm-up"]).fit(graphs)
@@ -129,12 +129,12 @@ def test_tables_of_choices_compare_the_same_cells(tmp_path):
 
     rules = {rule: {"auroc": 70.0} for rule in RULES}
     for seed, auroc in ((0, 60.0), (1, 10.0)):
-        write("single/minority", "single", {"dataset": "MUTAG", "seed": seed}, auroc, {})
+        write("choices/minority", "choices", {"dataset": "MUTAG", "choice": "none", "seed": seed}, auroc, {})
     for choice, auroc in (("margin", 63.0), ("untrained", 50.0), ("untrained+prompt-2", 52.5)):
         write("choices/minority", "choices", {"dataset": "MUTAG", "choice": choice, "seed": 0}, auroc, rules)
     effects, averages = tables(str(tmp_path / "choices/minority"))
     assert [(row.name, row.entries[0].mean) for row in effects.rows] == [("margin", 3.0), ("untrained+prompt-2", 2.5)]
-    assert [row.entries[0] for row in averages.rows] == ["1", "1", "1"]
+    assert [row.entries[0] for row in averages.rows] == ["1", "1", "1", "1"]
     assert "| margin | 1 | 70.0 |" in averages.render()
 
 
