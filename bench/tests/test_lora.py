@@ -38,7 +38,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_only_adapters_learn(tiny: str) -> None:
-    settings = LoraSettings(epochs=4, learning_rate=1e-2, batch_size=8)
+    settings = LoraSettings(epochs=8, learning_rate=3e-2, batch_size=4)
     model = _adapted(tiny, settings, 0)
     texts = [f"nodes={i}; edges={2 * i}" for i in range(16)]
     target = np.zeros((16, 64), np.float32)
@@ -72,7 +72,9 @@ def test_tuned_scores(tiny: str) -> None:
 
 def test_the_installed_encoder_goes_by_its_name() -> None:
     model = _adapted("minilm", LoraSettings(), 0)
-    assert any("lora" in name for name, _ in model.named_parameters())
+    adapted = {name.partition(".lora_")[0] for name, _ in model.named_parameters() if ".lora_" in name}
+    assert len(adapted) == 6 * 4  # query, key, value and output of six attention layers
+    assert all(".attention." in name for name in adapted)
 
 
 def test_an_encoder_without_layers_is_refused() -> None:
