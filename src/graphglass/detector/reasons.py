@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.channels.patterns.count_channel import CountChannel
+from graphglass.channels.patterns.count_channel import CountChannel, Sightings
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.edge_kinds import edge_kinds
 from graphglass.channels.tables.edge_values import listed_edges, signed_log
@@ -22,7 +22,7 @@ from graphglass.drawing.molecule_svg import elements
 from graphglass.graphs.chemistry import DESCRIPTORS
 from graphglass.graphs.concatenation import counted_names
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecules import ATOM_ATTRIBUTES, edge_label_text, element_name, node_label_text
+from graphglass.graphs.molecules import ATOM_ATTRIBUTES, edge_label_text, element_name, has_atoms, node_label_text
 from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES
 
 WARM = 0.15  # of the hottest part: cooler nodes and edges get no sentence
@@ -129,7 +129,20 @@ class Evidence:
     @cached_property
     def normal_groups(self) -> list[Counter[str]]:
         """How often each nearest reference has each group."""
+        if not has_atoms(self.near.graphs.graphs):
+            return [Counter()] * len(self.near.graphs)
         return [Counter(name for name, _ in functional_groups(graph)) for graph in self.near.graphs.graphs]
+
+    def seen(self, node: int) -> list[tuple[int, NDArray[np.int64], int]]:
+        """Sightings of the pattern of a node at every level, in the channel of patterns where it weighs most."""
+        weights = {name: float(part[0][node]) for name, part in self.parts.by_channel.items() if name in self.sightings}
+        levels = self.sightings[max(weights, key=lambda name: weights[name])] if weights else []
+        return [(int(own[node]), often[:, node], int(holding[node])) for own, often, holding in levels]
+
+    @cached_property
+    def sightings(self) -> dict[str, list[Sightings]]:
+        patterns = [c for c in self.channels if c.family == "patterns" and c.name in self.parts.by_channel]
+        return {c.name: list(c.sightings(self.query, self.near)) for c in patterns}
 
     @cached_property
     def nearest(self) -> str:
@@ -392,11 +405,9 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
             covered,
             set(),
         )
-    patterns = [c for c in evidence.channels if c.name in evidence.parts.by_channel and c.family == "patterns"]
-    if not patterns:
+    seen = evidence.seen(node)
+    if not seen:
         return f"{name}{more}: {evidence.none} has such {evidence.a('node')}.", covered, set()
-    best = max(patterns, key=lambda c: float(evidence.parts.by_channel[c.name][0][node]))
-    seen = list(best.sightings(evidence.query, node, evidence.near))
     radius = next((level for level, (_, counts, _) in enumerate(seen) if not counts.any()), None)
     if radius == 0 and graph.node_labels is None:
         inside = f" and is in {_several(triangles, 'triangle')}" if triangles else ""

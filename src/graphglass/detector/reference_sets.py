@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from graphglass.structure.profile import profile
 LEAST_REFERENCES = 2  # each is scored against the others, which calibrates the scores
 _DEEP = 16  # rounds of refinement, enough to see across most molecules
 _SAME_SPECTRUM = 1e-5  # more than rounding changes in the spectrum of a graph whose nodes are reordered
+_SHAPES: WeakKeyDictionary[GraphSet, NDArray[np.uint64]] = WeakKeyDictionary()  # sets are frozen
 
 
 def graph_set(graphs: GraphsLike, reading: ReadingOptions | None = None, *, strict: bool = True) -> GraphSet:
@@ -88,18 +90,21 @@ def equal_places(graphs: GraphSet, others: GraphSet) -> NDArray[np.int64]:
     Of several that are equal it is the one with the graph's id, or else the first. The order of nodes does not matter:
     a molecule has many SMILES.
     """
+    shapes, other_shapes = _shape(graphs), _kept_shape(others)
+    near = np.flatnonzero(np.isin(other_shapes, shapes))
+    left = np.flatnonzero(np.isin(shapes, other_shapes[near]))
+    places = np.full(len(graphs), -1, dtype=np.int64)
+    if not len(near):
+        return places
+    mine, theirs = graphs[left], others[near]
     if names := counted_names(others):
-        graphs, others = with_edge_attributes(graphs, names), with_edge_attributes(others, names)
-    places = _same_key(graphs.content_hashes(), graphs.ids, others.content_hashes(), others.ids)
-    shapes, other_shapes = _shape(graphs), _shape(others)
-    left = np.flatnonzero((places < 0) & np.isin(shapes, other_shapes))
-    near = np.flatnonzero(np.isin(other_shapes, shapes[left]))
-    if len(near):
-        mine, theirs = graphs[left], others[near]
-        keys, other_keys = _order_free_keys(mine, theirs)
-        found = _same_key(keys, mine.ids, other_keys, theirs.ids)
-        kept = np.flatnonzero(found >= 0)
-        places[left[kept]] = near[found[kept]]
+        mine, theirs = with_edge_attributes(mine, names), with_edge_attributes(theirs, names)
+    found = _same_key(mine.content_hashes(), mine.ids, theirs.content_hashes(), theirs.ids)
+    fresh = np.flatnonzero(found < 0)
+    if len(fresh):
+        keys, other_keys = _order_free_keys(mine[fresh], theirs)
+        found[fresh] = _same_key(keys, mine[fresh].ids, other_keys, theirs.ids)
+    places[left] = np.where(found < 0, -1, near[found])
     return places
 
 
@@ -155,6 +160,13 @@ def _same_key(
     first = {key: place for place, key in reversed(list(enumerate(other_keys)))}
     pairs = zip(keys, ids, strict=True)
     return np.array([named.get(pair, first.get(pair[0], -1)) for pair in pairs], dtype=np.int64)
+
+
+def _kept_shape(graphs: GraphSet) -> NDArray[np.uint64]:
+    """The shapes of a set that many graphs are compared with, one after the other."""
+    if graphs not in _SHAPES:
+        _SHAPES[graphs] = _shape(graphs)
+    return _SHAPES[graphs]
 
 
 def _shape(graphs: GraphSet) -> NDArray[np.uint64]:

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
 from graphglass.channels.patterns.counts import Counts, add_distances, count_keys, nearest_distances, overlap_each
-from graphglass.channels.patterns.unmatched_patterns import holders, unmatched_keys
+from graphglass.channels.patterns.unmatched_patterns import at, held, holders, unmatched_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.graphs.chemistry import NO_ENVIRONMENT
 from graphglass.graphs.ragged import offsets
 
 _PARTS = ("offsets", "keys", "values")
+
+Sightings = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -88,15 +90,14 @@ class CountChannel(Channel[PatternRows]):
             missing += lacking
         return replace(Unmatched.whole(query.graphs), nodes=nodes, missing=missing if known is None else 0.0)
 
-    def sightings(
-        self, query: ProfiledGraphs, node: int, near: Nearest
-    ) -> Iterator[tuple[int, NDArray[np.int64], int]]:
-        """For every level of a node's pattern: how often the graph and each nearest reference have it, and how many
-        references do."""
-        for owner, keys, level in self.occurrences(query):
-            key, counts = keys[owner == node][:1], self.references.levels[level]
-            often = [int(part.values[part.keys == key].sum()) for part in (counts[i : i + 1] for i in near.places)]
-            yield int((keys == key).sum()), np.array(often), int(holders(counts, key, np.ones(1))[0])
+    def sightings(self, query: ProfiledGraphs, near: Nearest) -> Iterator[Sightings]:
+        """For every level of the nodes' patterns: how often the graph and each nearest reference have them, (nodes,)
+        and (near, nodes), and how many references do, (nodes,)."""
+        for _, keys, level in self.occurrences(query):
+            kinds, inverse, own = np.unique(keys, return_inverse=True, return_counts=True)
+            counts = self.references.levels[level]
+            often, holding = at(*held(counts, near.places), kinds), holders(counts, kinds, np.ones(len(kinds)))
+            yield own[inverse], often[:, inverse].astype(np.int64), holding[inverse]
 
     @abstractmethod
     def occurrences(self, query: ProfiledGraphs) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], int]]:

@@ -36,20 +36,20 @@ def unmatched_keys(
         Of one other graph: keys that it lacks weigh nothing.
     """
     kinds, inverse, own = np.unique(keys, return_inverse=True, return_counts=True)
-    found, table = _held(counts, near.places)
-    excess = near.weights @ np.maximum(own - _at(found, table, kinds), 0) / own
+    found, table = held(counts, near.places)
+    excess = near.weights @ np.maximum(own - at(found, table, kinds), 0) / own
     sample, rare = _rarity(counts)
     excess[excess < ROUNDING] = 0
     weights = -excess * np.log(rare[_often(own), holders(sample, kinds, own)])
     if shared is not None:
         weights[~np.isin(kinds, shared.keys)] = 0
-    lacking = np.maximum(table.min(axis=0) - _at(kinds, own, found), 0)
+    lacking = np.maximum(table.min(axis=0) - at(kinds, own, found), 0)
     lost = np.flatnonzero(lacking)
     share = holders(sample, found[lost], np.ones(len(lost))) / (len(sample) + 1)
     return weights[inverse], float(-(lacking[lost] * np.log1p(-share)).sum())
 
 
-def _held(counts: Counts, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def held(counts: Counts, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The patterns that some graphs hold, ascending, and how often each graph does, (graphs, patterns)."""
     sizes = counts.offsets[places + 1] - counts.offsets[places]
     entries = ranges(counts.offsets[places], sizes)
@@ -59,7 +59,7 @@ def _held(counts: Counts, places: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     return found, table
 
 
-def _at(known: NDArray[np.int64], values: NDArray[Any], keys: NDArray[np.int64]) -> NDArray[np.float64]:
+def at(known: NDArray[np.int64], values: NDArray[Any], keys: NDArray[np.int64]) -> NDArray[np.float64]:
     """Values by key, along the last axis, 0 for keys that are not known; known keys ascend."""
     if not len(known):
         return np.zeros((*values.shape[:-1], len(keys)))
@@ -70,9 +70,10 @@ def _at(known: NDArray[np.int64], values: NDArray[Any], keys: NDArray[np.int64])
 def holders(counts: Counts, keys: NDArray[np.int64], least: NDArray[Any]) -> NDArray[np.int64]:
     """How many graphs hold each key at least so often."""
     postings = counts.postings
-    first, size = (
-        _at(postings.keys, part, keys).astype(np.int64) for part in (postings.offsets[:-1], np.diff(postings.offsets))
-    )
+    place = np.searchsorted(postings.keys, keys).clip(max=max(len(postings.keys) - 1, 0))
+    known = postings.keys[place] == keys if len(postings.keys) else np.zeros(len(keys), dtype=bool)
+    first = postings.offsets[place]
+    size = np.where(known, postings.offsets[place + known] - first, 0)
     owner = np.repeat(np.arange(len(keys)), size)
     enough = postings.values[ranges(first, size)] >= least[owner]
     return np.bincount(owner[enough], minlength=len(keys))
