@@ -37,7 +37,6 @@ from scipy.stats import rankdata
 
 from glassbench.datasets import DOMAINS
 from glassbench.jobs import Job, Outcome, Plan
-from glassbench.methods import factory
 from glassbench.protocols import Split, blind
 from glassbench.records import Cell
 from glassbench.single import built, dataset_cell, dataset_jobs
@@ -241,7 +240,7 @@ def authors_jobs(plan: Plan, encoder: str = "minilm") -> list[Job]:
             return dataset_cell(graphs, parts, built(method, cell), cell, encoders=plan.encoders)
         domain = DOMAINS.get(str(cell["dataset"]), "graph")
         task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder)
-        return authors_cell(task, parts, task.config(seed=parts.seed, authors=factory(method)(0).details), cell)
+        return authors_cell(task, parts, task.config(seed=parts.seed, authors=built(method, cell).details), cell)
 
     said = {"selection": "test", "encoder": encoder}
     return [
