@@ -163,7 +163,7 @@ def test_work_shows_at_once_and_the_explanation_does_not_wait_for_the_map(inspec
     page.route("**/v1/read*", lambda route: held.append(route))
     (tmp_path / "queries.smi").write_text(QUERIES)
     page.locator("#file").set_input_files(tmp_path / "queries.smi")
-    expect(page.locator("#progress")).to_be_visible(timeout=300)
+    expect(page.locator("#progress")).to_be_visible()
     expect(page.locator("#progress")).to_contain_text("Reading queries.smi")
     held[0].continue_()
     expect(page.locator("#rows tr")).to_have_count(5)

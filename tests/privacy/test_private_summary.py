@@ -242,10 +242,10 @@ def test_a_small_file_cannot_claim_a_large_map(content, key):
     """2.6 kB that claim 10^8 features were computed before anything was compared with the bytes present."""
     large = {"frequencies": 10**8, "seed": 10**9, "kappas": [1.0] * 10**5, "channels": [["a", 10**8], ["b", 10**8]]}
     value = {**FEATURES.to_json(), key: large[key]}
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ArtifactError):
         PrivateSummary.from_bytes(edited(content, features=value))
-    assert time.monotonic() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 @pytest.mark.parametrize("size", [2**63, 10**9, 2**20 + 1, 0])

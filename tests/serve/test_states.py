@@ -194,11 +194,10 @@ def test_only_the_map_and_places_on_it_wait_for_the_map(own_model, ring, monkeyp
         for thread in threads:
             thread.start()
         _until(lambda: fitted == [40])  # at the start, before anybody asks
-        start = time.monotonic()
+        # A request that waited for the map would end with 503 after `seconds`, before the map is released.
         assert client.post("/v1/score", json={"graphs": [ring(9)]}).status_code == 200
         assert client.post("/v1/explain", json={"graphs": [ring(9)]}).status_code == 200
         assert client.post("/v1/references", json={"graphs": [ring(30, "wheel")]}).status_code == 201
-        assert time.monotonic() - start < 20
         assert not found
         release.set()
         for thread in threads:

@@ -156,7 +156,6 @@ class Torn(io.BytesIO):
         return line
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     ("error", "raised"), [(OSError(5, "Input/output error"), InputError), (ValueError(), ValueError)]
 )
@@ -167,7 +166,6 @@ def test_an_input_that_fails_ends_the_watch_after_its_lines(error, raised):
     assert [line.number for line in lines] == list(range(1, 601))
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("count", [0, 1, MOST_AT_ONCE, MOST_AT_ONCE + 1])
 def test_a_stream_ends_with_its_last_line(count):
     batches = list(stream_lines(io.BytesIO(b"x\n" * count), 100))

@@ -66,25 +66,21 @@ def test_a_large_graph_holds_nobody(service, serving, ring):
             )
             for _ in range(2)
         ]
-        start = time.monotonic()
         for thread in threads:
             thread.start()
             time.sleep(0.2)
-        waits = []
-        while any(thread.is_alive() for thread in threads) and len(waits) < 60:
-            began = time.monotonic()
+        rounds = 0  # of answers before the long ones: a service that is held answers only afterwards
+        while any(thread.is_alive() for thread in threads) and rounds < 60:
             assert client.get("/readyz").text == "ready"
             assert client.get("/healthz").text == "ok"
             assert client.post("/v1/score", json={"graphs": [ring(6)]}).status_code == 200
-            waits.append(time.monotonic() - began)
+            rounds += 1
             time.sleep(0.1)
         for thread in threads:
             thread.join()
-        took = time.monotonic() - start
     # The second one came while the only place was taken.
     assert sorted(answer.status_code for answer in answers) == [200, 429]
-    assert len(waits) > 1
-    assert max(waits) < took / 2
+    assert rounds > 2
     result = next(answer for answer in answers if answer.status_code == 200).json()["results"][0]
     assert result["nodes"] == 4_000
 
