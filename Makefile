@@ -51,7 +51,9 @@ check: $(TOOLS)
 warm: $(TOOLS)
 	$(BIN)/python tests/warm_up.py
 
-test: check warm
+test: $(TOOLS)
+	@# The checks on one core, the compilation on the other.
+	@$(MAKE) --no-print-directory -j2 --output-sync=target check warm
 	$(PYTEST) -m "not ($(SLOW))" --durations=15 $(if $(COVERAGE),--cov --cov-report=)
 
 slow: warm

@@ -257,6 +257,7 @@ def test_fit_refuses_what_the_method_lacks(place, tmp_path):
     fails("--anomalies needs GraphGlass", "fit", place / "normals.jsonl", "-o", tmp_path / "m", *paper)
 
 
+@pytest.mark.slow
 def test_a_full_device_is_one_line(place):
     if not Path("/dev/full").exists():
         pytest.skip("there is no device that is always full")
