@@ -159,6 +159,21 @@ def test_walks_name_real_modules_and_never_turn_back(modules):
     assert places == sorted(places)
 
 
+def readings():
+    rooms = [ROOT / "src" / "graphglass" / name for name in ("glass", "privacy", "serve", "cluster")]
+    return [(room, room / "README.md") for room in rooms] + [(ROOT / "bench/src/glassbench", ROOT / "bench/README.md")]
+
+
+@pytest.mark.parametrize(("folder", "page"), readings(), ids=lambda path: path.name)
+def test_a_reading_list_names_every_file_and_no_other(folder, page):
+    text = page.read_text(encoding="utf-8")
+    named = [Path(name).name for name in re.findall(r"`([\w/]+\.py)`", text)]
+    baselines = folder / "baselines"  # listed as one folder
+    files = [path.name for path in folder.rglob("*.py") if path.name != "__init__.py" and path.parent != baselines]
+    assert not set(named) - {path.name for path in folder.rglob("*.py")}
+    assert {name for name in files if named.count(name) < files.count(name)} == set()
+
+
 def test_the_six_walks_are_there():
     names = {parameter.id for parameter in walks()}
     assert names >= {"fit", "score", "explain", "release", "serve", "a bench cell"}
