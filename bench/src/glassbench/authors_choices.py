@@ -73,17 +73,21 @@ def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
     The effect is against the same cells with ``none``, or with ``untrained``.
     """
     groups = grouped(results.records(), lambda record: str(record["cell"]["choice"]))
-    names = dataset_order(str(record["cell"]["dataset"]) for own in groups.values() for record in own)
-    effects, averages = [], []
+    added, averages = {}, []
     for choice, own in groups.items():
-        base = groups.get("untrained" if choice.startswith("untrained+") else "none", [])
-        found = {} if choice in ("none", "untrained") else _differences(own, base, metric)
-        cells = tuple(Value(*summary(found[name])) if name in found else None for name in names)
-        effects.append(Row(choice, (*cells, average(cells))))
+        if choice not in ("none", "untrained"):
+            base = groups.get("untrained" if choice.startswith("untrained+") else "none", [])
+            added[choice] = _differences(own, base, metric)
         every = [tuple(variant_entry(some, rule, metric) for rule in RULES) for some in _by_dataset(own)]
         averages.append(Row(choice, (str(len(every)), *(average(column) for column in zip(*every, strict=True)))))
+    names = dataset_order(name for found in added.values() for name in found)
+    effects = []
+    for choice, found in added.items():
+        cells = tuple(Value(*summary(found[name])) if name in found else None for name in names)
+        effects.append(Row(choice, (*cells, average(cells))))
     notes = [means_note(results)]
     shown = [row for row in effects if row.entries[-1] is not None]
+    averages = [row for row in averages if any(entry is not None for entry in row.entries[1:])]
     first = "what a choice adds to the reliability weights"
     return [
         make_table(results, metric, ("choice", *names, "average"), shown, notes, what=first),

@@ -236,7 +236,7 @@ def authors_jobs(plan: Plan, encoder: str = "minilm") -> list[Job]:
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
-        if method != "glass":
+        if method not in ("glass", "glass-plain"):
             return dataset_cell(graphs, parts, built(method, cell), cell, encoders=plan.encoders)
         domain = DOMAINS.get(str(cell["dataset"]), "graph")
         task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder)
@@ -244,7 +244,7 @@ def authors_jobs(plan: Plan, encoder: str = "minilm") -> list[Job]:
 
     said = {"selection": "test", "encoder": encoder}
     return [
-        replace(job, settings=job.settings | said) if job.method == "glass" else job
+        replace(job, settings=job.settings | said) if job.method in ("glass", "glass-plain") else job
         for job in dataset_jobs(plan, measure)
     ]
 

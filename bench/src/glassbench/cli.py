@@ -187,7 +187,7 @@ def choices(
     """GLASS at its last epoch with details of the authors' code, one cell per dataset, choice and seed."""
     from glassbench.authors_choices import choice_jobs
 
-    run.cells("choices", choice_jobs, methods=["glass"], choices=listed(details))
+    run.cells("choices", choice_jobs, methods=["glass-plain"], choices=listed(details))
 
 
 @app.command()
@@ -217,7 +217,7 @@ def pretrained(
     """The encoders that come with the package on datasets they have not seen, with references of each."""
     from glassbench.pretraining import SOURCES, pretrained_jobs
 
-    run.cells("pretrained", pretrained_jobs, in_memory=12, methods=["glass"], weights=_pools(names, SOURCES))
+    run.cells("pretrained", pretrained_jobs, in_memory=12, methods=["glass-plain"], weights=_pools(names, SOURCES))
 
 
 @app.command()
@@ -275,7 +275,7 @@ def few_shot(methods: METHODS = "graphglass,size-knn", cache: CACHE = None, *, r
 @takes("run", SplitRun, seeds="4")
 def private(
     methods: Annotated[
-        str, typer.Option("--methods", help="graphglass: sketches, without a model; glass: codes of a source encoder.")
+        str, typer.Option("--methods", help="graphglass: sketches, without a model; glass, glass-plain: codes of a source encoder.")
     ] = "graphglass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
     cache: CACHE = None,
@@ -291,7 +291,7 @@ def private(
 
 @app.command()
 @takes("run", SplitRun)
-def scoring(methods: METHODS = "glass", cache: CACHE = None, *, run: SplitRun) -> None:
+def scoring(methods: METHODS = "glass-plain", cache: CACHE = None, *, run: SplitRun) -> None:
     """The scoring rules on one trained model (tab:scoring)."""
     from glassbench.single import SCORING_DATASETS, scoring_jobs
 
@@ -302,7 +302,7 @@ def scoring(methods: METHODS = "glass", cache: CACHE = None, *, run: SplitRun) -
 @takes("run", SplitRun)
 def text(
     encoders: Annotated[str, typer.Option("--encoders", help="Text encoders, separated by commas.")] = "numeric,minilm",
-    methods: METHODS = "glass",
+    methods: METHODS = "glass-plain",
     cache: CACHE = None,
     *,
     run: SplitRun,

@@ -29,7 +29,7 @@ REFERENCES, QUERIES = 40, 12
 _DIGITS = 5  # significant digits that enter: more would differ between machines
 _EPOCHS = 2  # few, so that differences in rounding stay small
 # Longer than the warm-up of GLASS, so that training also uses its prototypes.
-_PROBED_EPOCHS = {"glass": 22, "glass-untrained": 0}
+_PROBED_EPOCHS = {"glass": 22, "glass-plain": 22, "glass-untrained": 0}
 _TOLERANCE = 0.05  # of the deviation of the scores; processors were seen to differ by up to 0.006
 _KNOWN = 3  # of the queries, for methods that need known anomalies
 log = logging.getLogger(__name__)
@@ -127,12 +127,9 @@ def probe_graphs(*, labelled: bool) -> GraphSet:
 
 
 def stale_note(records: Iterable[Record]) -> str:
-    """Which methods have records that the present code would not reproduce, or that say nothing about their code.
-
-    Records of ``choices`` name details of their training that the default has not; they are left out.
-    """
+    """Which methods have records that the present code would not reproduce, or that say nothing about their code."""
     groups: dict[str, list[str | None]] = {}
-    for record in (record for record in records if record["benchmark"] != "choices"):
+    for record in records:
         groups.setdefault(record["method"], []).append(record.get("fingerprint"))
     changed, unmarked = [], []
     for method, found in groups.items():

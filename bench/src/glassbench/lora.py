@@ -24,7 +24,7 @@ from graphglass.errors import BenchError, MissingExtraError
 from graphglass.glass.encoders.sentence_model import minilm_folder
 from graphglass.graphs import GraphSet
 
-METHOD = "glass"
+METHOD = "glass-plain"
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,8 @@ def lazy(home: str, *, seeded: bool = True, **options: Any) -> Factory:
 METHODS: dict[str, Factory] = {
     "graphglass": lazy("graphglass.detector.graphglass:GraphGlass", seeded=False),
     "glass": lazy("graphglass.glass.estimator:GLASS"),
-    "glass-untrained": lazy("graphglass.glass.estimator:GLASS", epochs=0),
+    "glass-plain": lazy("graphglass.glass.estimator:GLASS", details=()),
+    "glass-untrained": lazy("graphglass.glass.estimator:GLASS", details=(), epochs=0),
     "size-knn": lazy("glassbench.baselines.knn:SizeKNN", seeded=False),
     "structure-knn": lazy("glassbench.baselines.knn:StructureKNN", seeded=False),
     "wl-cosine-knn": lazy("glassbench.baselines.knn:WLCosineKNN", seeded=False),
@@ -89,7 +90,7 @@ SUPERVISED: dict[str, Factory] = {
 # A row of `glassbench contaminated` alone.
 TRIMMED = {"graphglass-trimmed": lazy("glassbench.contaminated:TrimmedGraphGlass", seeded=False)}
 
-GLASS = ("glass", "glass-untrained")  # the paper's method, which reads text
+GLASS = ("glass", "glass-plain", "glass-untrained")  # the paper's method, which reads text
 TRAINING_FREE = ("size-knn", "structure-knn", "wl-cosine-knn", "bag-knn", "netlsd-knn")
 KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
 # Parameters that no score depends on.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassbench.jobs import Job, Outcome, Plan
-from glassbench.methods import factory
+from glassbench.methods import GLASS, factory
 from glassbench.metrics import evaluate
 from glassbench.records import Cell
 from glassbench.source_models import SourceEncoders
@@ -34,7 +34,7 @@ from graphglass.privacy.private_summary import SHRINKAGE, shrunk
 from graphglass.privacy.sketch_features import SketchFeatures
 
 SKETCH = "graphglass"  # the default trains nothing, and its release is the public sketch
-METHODS = (SKETCH, "glass")
+METHODS = (SKETCH, *GLASS)
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 EPSILON = 4.0
 DELTA = 1e-5
@@ -75,7 +75,9 @@ def private_jobs(plan: Plan, sources: Sequence[str] = ("mol", "protein")) -> lis
             raise BenchError(f"Method {method!r} has no private release; choose one of {', '.join(METHODS)}.")
 
     def run(source: str, method: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
-        return (_sketch_cells if method == SKETCH else _code_cells)(plan, source, seed, cells)
+        if method == SKETCH:
+            return _sketch_cells(plan, source, seed, cells)
+        return _code_cells(plan, method, source, seed, cells)
 
     return pool_jobs(plan, DISJOINT, sources, run, settings)
 
@@ -96,12 +98,12 @@ def settings(method: str) -> dict[str, Any]:
     }
 
 
-def _code_cells(plan: Plan, source: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
+def _code_cells(plan: Plan, method: str, source: str, seed: int, cells: Sequence[Cell]) -> Iterator[Outcome]:
     """Embed the source once, then measure each target of `cells`."""
     start = time.perf_counter()
     encoders = plan.encoders or SourceEncoders()
     parts = source_references(plan, source, seed)
-    untrained: Any = factory("glass")(seed)
+    untrained: Any = factory(method)(seed)
     detector = encoders.fit_encoder(untrained, parts, instruction=INSTRUCTION)
     embedded = [encoders.codes(detector, part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}
