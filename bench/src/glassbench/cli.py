@@ -275,7 +275,10 @@ def few_shot(methods: METHODS = "graphglass,size-knn", cache: CACHE = None, *, r
 @takes("run", SplitRun, seeds="4")
 def private(
     methods: Annotated[
-        str, typer.Option("--methods", help="graphglass: sketches, without a model; glass, glass-plain: codes of a source encoder.")
+        str,
+        typer.Option(
+            "--methods", help="graphglass: sketches, without a model; glass, glass-plain: codes of a source encoder."
+        ),
     ] = "graphglass",
     sources: Annotated[str, typer.Option("--sources", help="Of mol, protein.")] = "mol,protein",
     cache: CACHE = None,

@@ -32,7 +32,7 @@ STEPS = {
     "untrained, reliability": "untrained: reliability z",
 }
 HEAD = ("dataset", "printed", *STEPS, "GraphGlass")
-COMMAND = "glassbench single --protocol authors --methods glass -o bench/results/authors"
+COMMAND = "glassbench single --protocol authors --methods glass-plain -o bench/results/authors"
 NOT_RUN = "not run"
 
 

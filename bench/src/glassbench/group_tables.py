@@ -67,7 +67,7 @@ def headline(root: str | Path) -> str:
         f"directions of the eight datasets that every method has run it has {ours:.1f}; the next of the other "
         f"{len(alone)} that score a graph alone, {rival}, has {alone[rival]:.1f}. The paper prints "
         f"{_text(rows[published_name('glass')][0])} for GLASS; trained to its last epoch it has "
-        f"{_text(rows['glass'][0])} here."
+        f"{_honest(*rows['glass'])} here."
     )
     shown = [[title, *map(_text, rows[name])] for name, title in HEADLINE.items() if name in rows]
     shown += [[f"*{title}*", *map(_text, rows[published_name(name)])] for name, title in _PRINTED.items()]
@@ -75,6 +75,11 @@ def headline(root: str | Path) -> str:
     known = [folder for folder in result_folders(root) if folder.purpose.benchmark == "known"]
     gain = ["", known_gain(known[0].records("graphglass"))] if known else []
     return "\n".join([sentence, "", *markdown(head, shown), *gain]) + "\n"
+
+
+def _honest(twelve: Entry, _exchanged: Entry, eight: Entry) -> str:
+    """The average over the twelve, or over the eight where a large dataset has not been run."""
+    return f"{_text(eight)} over both directions of the eight" if twelve is None else _text(twelve)
 
 
 def known_gain(records: Sequence[Record]) -> str:
