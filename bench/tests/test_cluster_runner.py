@@ -16,7 +16,10 @@ from glassbench.runner import run_jobs
 from graphglass.cluster import connect
 from graphglass.errors import BenchError, ClusterError
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 SINGLE = ["single", "--datasets", "MUTAG", "--methods", "size-knn,structure-knn"]
 
@@ -38,7 +41,6 @@ def jobs(run, count):
     return [Job("size-knn", ({"dataset": "MUTAG", "seed": seed},), ("MUTAG",), run) for seed in range(count)]
 
 
-@pytest.mark.slow
 def test_records_equal_those_of_a_serial_run_and_finished_cells_stay(tmp_path):
     call = CliRunner().invoke
     assert call(app, [*SINGLE, "--seeds", "3", "-o", str(tmp_path / "serial")]).exit_code == 0

@@ -13,6 +13,7 @@ from graphglass.structure.profile import profile
 NODES = 10**6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["star", "path"])
 def test_a_million_nodes(shape: str) -> None:
     def graph(nodes: int):

@@ -200,6 +200,7 @@ def test_matrix_values_are_weights() -> None:
     assert both.edge_list().attributes.tolist() == [[2.5], [-1.0]]
 
 
+@pytest.mark.slow
 def test_a_million_directed_weighted_edges_are_read_in_seconds(tmp_path: Path) -> None:
     edges, random = 1_000_000, np.random.default_rng(0)
     graph = np.sort(random.integers(0, 20_000, edges))

@@ -316,6 +316,7 @@ def test_releases_are_listed_with_what_became_of_them(ledger):
     assert [line.release for line in ledger.releases("other")] == ["b"]
 
 
+@pytest.mark.slow
 def test_kill_between_charge_and_artifact_spends_and_never_redraws(ledger, path):
     result = run(
         """
@@ -337,6 +338,7 @@ def test_kill_between_charge_and_artifact_spends_and_never_redraws(ledger, path)
         spend(reopened, "r", Fraction(1, 10))
 
 
+@pytest.mark.slow
 def test_kill_inside_the_transaction_leaves_the_ledger_whole(ledger, path):
     result = run(
         """
@@ -353,6 +355,7 @@ def test_kill_inside_the_transaction_leaves_the_ledger_whole(ledger, path):
     assert Ledger(path).budget("clinic").spent == 0
 
 
+@pytest.mark.slow
 def test_four_racing_processes_never_overspend(ledger, path):
     code = """
         import sys

@@ -175,6 +175,7 @@ def test_a_failing_draw_spends_and_blocks_the_id(model, graphs, ledger):
         go(model, graphs, ledger, release_id="r")
 
 
+@pytest.mark.slow
 def test_kill_after_the_charge_never_draws_again(graphs, ledger, tmp_path):
     code = """
         import importlib.util, os, signal, sys
