@@ -11,7 +11,7 @@ from glassbench import paper_figures as paper
 from glassbench.private_series import EPSILONS, REFERENCES, SIZES
 from glassbench.private_tables import MAIN
 from glassbench.records import Record, Results, result_folders
-from glassbench.table_entries import METRIC_TITLES, SHORT, grouped, published_name, variant_entry
+from glassbench.table_entries import METRIC_TITLES, SHORT, grouped, variant_entry
 from glassbench.table_model import Entry, Table, Value
 from glassbench.tables import folder_tables
 from graphglass.errors import BenchError
@@ -28,7 +28,7 @@ def draw(root: str | Path, output: str | Path | None = None, metric: str = "auro
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    painters = {"single": _dots, "few-shot": _shots, "known": _known, "anomaly-share": _shares, "authors": _steps}
+    painters = {"known": _known, "anomaly-share": _shares, "authors": _steps}
     written = []
     for results in result_folders(root):
         benchmark, target = results.purpose.benchmark, results.folder if output is None else Path(output)
@@ -66,45 +66,6 @@ def _marker(place: int) -> str:
 def _finish(axes: Any, title: str, **legend: Any) -> None:
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=8, frameon=False, **legend)
-
-
-def _dots(pyplot: Any, table: Table) -> Any:
-    """Methods as dots over datasets, the published figures of a method hollow."""
-    names = [name for name in table.head[1:] if name != "rank"]
-    own = [row for row in table.rows if not row.quoted]
-    quoted = {row.name: row.entries for row in table.rows if row.quoted}
-    figure, axes = pyplot.subplots(figsize=(11, 4.8))
-    width = 0.8 / max(len(own), 1)
-    for i, row in enumerate(own):
-        style: dict[str, Any] = {"fmt": _marker(i), "color": _colour(i), "markersize": 4.5}
-        places = [x - 0.4 + width * (i + 0.5) for x in range(len(names))]
-        _curve(axes, places, row.entries[: len(names)], label=row.name, **style)
-        published = quoted.get(published_name(row.name), (None,) * len(names))
-        _curve(axes, places, published[: len(names)], spread=False, fillstyle="none", **style)
-    for edge in range(1, len(names)):
-        axes.axvline(edge - 0.5, color="#dddddd", linewidth=0.7)
-    axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
-    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    axes.set_xlim(-0.5, len(names) - 0.5)
-    _finish(axes, f"{table.title}; hollow: published", **_OUTSIDE)
-    return figure
-
-
-def _shots(pyplot: Any, table: Table) -> Any:
-    """A curve per target over the number of shots, the published ones dashed."""
-    figure, axes = pyplot.subplots(figsize=(8, 4.8))
-    own = [row for row in table.rows if not row.quoted and "only" not in row.name]
-    labels = [row.name for row in own]
-    published = {row.name.removesuffix(", published"): row.entries for row in table.rows if row.quoted}
-    for column, name in enumerate(table.head[1:]):
-        colour, places = _colour(column), range(len(own))
-        _curve(axes, places, [row.entries[column] for row in own], color=colour, marker="o", label=name)
-        dashed = [published[label][column] if label in published else None for label in labels]
-        _curve(axes, places, dashed, color=colour, linestyle="--", alpha=0.5)
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_xlabel("trusted target normals added to the source references")
-    _finish(axes, f"{table.title}; dashed: published")
-    return figure
 
 
 def _known(pyplot: Any, table: Table) -> Any:

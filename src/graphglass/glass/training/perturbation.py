@@ -45,17 +45,8 @@ def perturb(graphs: GraphSet, *, strength: float = 0.2, seed: int = 0) -> tuple[
     second = _other_node(graphs, first, random)
 
     labels, attributes = _noisy_features(graphs, kinds == _NOISE, strength, random)
-    changed = canonical_graph_set(
-        graphs.sizes,
-        np.concatenate([sources[kept], first]),
-        np.concatenate([targets[kept], second]),
-        ids=graphs.ids,
-        node_labels=labels,
-        attributes=attributes,
-        attribute_names=graphs.attribute_names,
-        label_names=graphs.label_names,
-    )
-    return changed, kinds
+    ends = np.concatenate([sources[kept], first]), np.concatenate([targets[kept], second])
+    return _changed(graphs, *ends, labels, attributes), kinds
 
 
 def rewire_mask_or_shuffle(graphs: GraphSet, *, seed: int = 0) -> tuple[GraphSet, NDArray[np.int8]]:
@@ -86,17 +77,22 @@ def rewire_mask_or_shuffle(graphs: GraphSet, *, seed: int = 0) -> tuple[GraphSet
     if attributes is not None:
         cleared = touched[:, None] & (random.random(attributes.shape) < 0.2)
         attributes = np.where(cleared, 0.0, attributes[order]).astype(np.float32)
-    changed = canonical_graph_set(
-        graphs.sizes,
-        np.concatenate([sources[kept], first]),
-        np.concatenate([targets[kept], second]),
-        ids=graphs.ids,
-        node_labels=labels,
-        attributes=attributes,
-        attribute_names=graphs.attribute_names,
-        label_names=graphs.label_names,
-    )
-    return changed, kinds
+    ends = np.concatenate([sources[kept], first]), np.concatenate([targets[kept], second])
+    return _changed(graphs, *ends, labels, attributes), kinds
+
+
+def _changed(
+    graphs: GraphSet,
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    labels: NDArray[np.int64] | None,
+    attributes: NDArray[np.float32] | None,
+) -> GraphSet:
+    """The graphs with other edges and features."""
+    return canonical_graph_set(
+        graphs.sizes, sources, targets, ids=graphs.ids, node_labels=labels, attributes=attributes,
+        attribute_names=graphs.attribute_names, label_names=graphs.label_names,
+    )  # fmt: skip
 
 
 def _shuffled_nodes(graphs: GraphSet, shuffled: NDArray[np.bool_], random: np.random.Generator) -> NDArray[np.int64]:
