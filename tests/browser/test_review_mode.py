@@ -151,3 +151,24 @@ def test_the_review_is_accessible_and_fits(inspector, visit, serious_findings, o
     for verdict in ("Anomaly", "Normal", "Unsure"):
         expect(page.get_by_role("button", name=verdict)).to_be_in_viewport()
     expect(page.locator("#review-count")).to_be_in_viewport()
+
+
+def test_a_hostile_file_of_marks_runs_nothing_and_stops_nothing(inspector, visit, tmp_path):
+    script = "<img src=x onerror=window.hit=1><script>window.hit=1</script>"
+    path = tmp_path / "marks.jsonl"
+    marks = [{"id": "pyrene", "verdict": "unsure", "comment": script * 200, "reviewer": script * 9}] * 25_000
+    path.write_text("".join(json.dumps(mark) + "\n" for mark in [*marks[:40], {"id": script, "verdict": "normal"}]))
+    page = visit(inspector)
+    _begin(page)
+    page.locator("#review-file").set_input_files(path)
+    expect(page.locator("#review-count")).to_have_text("1 of 7 reviewed · 0 anomalies found")
+    expect(page.locator("#review-note")).to_be_hidden()
+    path.write_text("".join(json.dumps({"id": "pyrene", "verdict": "anomaly"}) + "\n" for _ in marks))
+    page.locator("#review-file").set_input_files(path)
+    expect(page.locator("#review-count")).to_have_text("1 of 7 reviewed · 1 anomaly found")
+    page.wait_for_load_state("networkidle")
+    _ready(page)
+    path.write_text('{"id": "pyrene", "verdict": "constructor"}\n')
+    page.locator("#review-file").set_input_files(path)
+    expect(page.locator("#message")).to_contain_text("Line 1 is not a mark")
+    assert page.evaluate("[window.hit, document.querySelectorAll('#review img, #review script').length]") == [None, 0]

@@ -2,8 +2,11 @@
 
 import copy
 import json
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ from typer.testing import CliRunner
 
 from graphglass import GraphGlass, concatenate, read_graphs
 from graphglass.cli.app import app
+from graphglass.detector.review import Mark, _append, read_marks
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
 from graphglass.graphs.readers.json_lines import write_json_lines
 
@@ -147,8 +151,53 @@ def test_a_damaged_file_is_refused(detector, pool, tmp_path, line):
         detector.review(pool, path=tmp_path / "m.jsonl")
 
 
+def test_no_link_is_followed(detector, pool, tmp_path):
+    target, path = tmp_path / "target", tmp_path / "m.jsonl"
+    path.symlink_to(target)
+    with pytest.raises(InputError, match="is a link"):
+        detector.review(pool, path=path)
+    path.unlink()
+    review = detector.review(pool, path=path)
+    path.symlink_to(target)
+    with pytest.raises(ArtifactError, match="It was not taken"):
+        review.mark(pool.ids[0], "normal")
+    assert not target.exists()
+
+
+def test_a_torn_line_of_any_length_is_cut_off(detector, pool, tmp_path):
+    path = tmp_path / "m.jsonl"
+    review = detector.review(pool, path=path)
+    review.mark(pool.ids[0], "normal")
+    with path.open("ab") as file:
+        file.write(b'{"id": "' + b"x" * 200_000)
+    review.mark(pool.ids[1], "normal")
+    assert [mark.id for mark in read_marks(path)] == list(pool.ids[:2])
+
+
+def test_reviewers_of_one_file_lose_no_mark(tmp_path):
+    """Each writes a line longer than a buffer, which another one could see half of."""
+    path = tmp_path / "m.jsonl"
+    with ThreadPoolExecutor(4) as reviewers:
+        marks = [Mark(str(i), "unsure", comment="x" * 50_000) for i in range(60)]
+        list(reviewers.map(partial(_append, path), marks))
+    assert sorted(mark.id for mark in read_marks(path)) == sorted(mark.id for mark in marks)
+
+
+def test_no_umask_lets_everyone_write_marks(tmp_path):
+    before = os.umask(0)
+    try:
+        _append(tmp_path / "m.jsonl", Mark("a", "normal"))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m.jsonl").stat().st_mode & 0o002 == 0
+
+
 def test_what_is_refused(detector, pool, tmp_path):
-    review = detector.review(pool, path=tmp_path / "no" / "m.jsonl")
+    with pytest.raises(InputError, match="does not exist"):
+        detector.review(pool, path=tmp_path / "no" / "m.jsonl")
+    (tmp_path / "gone").mkdir()
+    review = detector.review(pool, path=tmp_path / "gone" / "m.jsonl")
+    (tmp_path / "gone").rmdir()
     with pytest.raises(ParameterError, match="one of anomaly, normal, unsure"):
         review.mark(pool.ids[0], "odd")
     with pytest.raises(GraphError, match="No graph under review"):

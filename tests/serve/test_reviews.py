@@ -76,6 +76,20 @@ def test_only_the_last_reviews_are_held(client, graphs):
     assert _mark(client, names[-1]).status_code == 200
 
 
+def test_graphs_that_are_refused_displace_no_review(model, graphs):
+    with TestClient(create_app(Service(model), limits=ServeLimits(file_graphs=4))) as client:
+        names = [_begin(client, graphs[:3]) for _ in range(MOST_REVIEWS)]
+        for _ in range(MOST_REVIEWS):
+            assert client.post("/v1/reviews", json={"graphs": graphs[:5]}).status_code == 422
+        assert _mark(client, names[0]).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["..", "%2e%2e%2fmodel", "x" * 300, "__class__", "None", "%00"])
+def test_no_other_name_is_a_review(client, name):
+    answer = client.post(f"/v1/reviews/{name}/marks", json={"marks": []})
+    assert answer.status_code in (404, 405, 422)
+
+
 def test_a_review_of_a_changed_model_is_gone(own_model, graphs, ring):
     with TestClient(create_app(Service(own_model))) as client:
         name = _begin(client, graphs)

@@ -64,6 +64,11 @@ def star(count):
     return graph(count, [[0, i] for i in range(1, count)])
 
 
+def with_attributes(count, names):
+    """A graph without edges whose nodes have attributes; `names` gives those of a node."""
+    return {"nodes": [{"id": i, "attributes": dict.fromkeys(names(i), 1.0)} for i in range(count)]}
+
+
 LATTICE = lattice((2, 5, 17), 1_000)
 MACROCYCLE = "c1%10ccc(cc1)" + "-c1ccc(cc1)" * 9 + "-c1ccc%10cc1"  # [11]cycloparaphenylene: 2,048 large rings
 JSON_REQUESTS = {
@@ -80,8 +85,25 @@ JSON_REQUESTS = {
     "a star to explain": ("/v1/explain", {"graphs": [star(20_000)]}),
     "a path": ("/v1/score", {"graphs": [path(20_000)]}),
     "a long path": ("/v1/score", {"graphs": [path(70_000)]}),
+    "attributes of one node": (
+        "/v1/score",
+        {"graphs": [with_attributes(15_000, lambda i: [f"a{k}" for k in range(4_000)] * (not i))]},
+    ),
+    "attributes of each node": (
+        "/v1/score",
+        {"graphs": [with_attributes(2_000, lambda i: [f"a{i}_{k}" for k in range(50)])]},
+    ),
+    "attributes in other orders": (
+        "/v1/score",
+        {
+            "graphs": [
+                with_attributes(1, lambda _, i=i: [f"a{(k + i) % 1_500}" for k in range(1_500)]) for i in range(200)
+            ]
+        },
+    ),
     "drift": ("/v1/drift", {"scores": [random.Random(i).random() for i in range(20_000)]}),
 }
+QUICK = {"drift", "attributes of one node", "attributes of each node", "attributes in other orders"}
 FILES = {
     "four lattices.smi": "\n".join([LATTICE] * 4),
     "four small lattices.smi": "\n".join([lattice((27, 29), 60)] * 4),
@@ -92,7 +114,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in JSON_REQUESTS if name != "drift"])
+@pytest.mark.parametrize("name", [name for name in JSON_REQUESTS if name not in QUICK])
 def test_the_worst_requests_are_not_for_the_scoring_thread(name):
     route, body = JSON_REQUESTS[name]
     kind = {"/v1/score": schemas.ScoreRequest, "/v1/explain": schemas.ExplainRequest}.get(route, schemas.Graphs)

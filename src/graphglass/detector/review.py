@@ -19,7 +19,8 @@ from graphglass.detector.known_anomalies import ComparedPool
 from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
-from graphglass.files.atomic import write_whole
+from graphglass.files.atomic import locked, write_whole
+from graphglass.files.output_file import refuse_unless_writable
 from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 VERDICTS = ("anomaly", "normal", "unsure")
 FEEDBACK = 0.75  # share of the scores with marks; the rest stays with the scores without them
 KEPT_PAIRS = 40_000_000  # similarities between graphs and references kept for the next mark, 320 MB
-MOST_BYTES = 256 * 2**20
+MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ class Review:
         self._marks: dict[str, Mark] = {}
         self._ranking: ScoredGraphs | None = self._fixed
         self.path = None if path is None else Path(path)
-        if self.path is not None and self.path.exists():
-            for mark in read_marks(self.path):
+        if self.path is not None:
+            refuse_unless_writable(self.path)
+            for mark in read_marks(self.path) if self.path.exists() else ():
                 self.take(mark)
 
     def __len__(self) -> int:
@@ -229,16 +231,23 @@ def _line(mark: Mark) -> str:
     return json.dumps(asdict(mark), ensure_ascii=False) + "\n"
 
 
+def _no_link(path: str, flags: int) -> int:
+    """Open the file itself, not one that a link put in its place names; no umask lets everyone write."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o664)
+
+
 def _append(path: Path, mark: Mark) -> None:
-    """Add one line, on disk when this returns; a torn line of a killed writer is cut off first."""
+    """Add one line, on disk when this returns; a torn line of a killed writer is cut off first.
+
+    Reviewers of one file take turns: what looks torn could be a line that another one is writing.
+    """
     try:
-        with path.open("ab+") as file:
-            end = file.seek(0, os.SEEK_END)
-            if end:
-                file.seek(max(0, end - 2**16))
-                tail = file.read()
-                if not tail.endswith(b"\n"):
-                    file.truncate(end - (len(tail) - tail.rfind(b"\n") - 1))
+        with locked(path.parent), open(path, "ab+", opener=_no_link) as file:
+            if end := file.seek(0, os.SEEK_END):
+                file.seek(end - 1)
+                if file.read() != b"\n":
+                    file.seek(0)
+                    file.truncate(file.read().rfind(b"\n") + 1)
             file.write(_line(mark).encode())
             file.flush()
             os.fsync(file.fileno())

@@ -56,11 +56,9 @@ class Reviews:
                 raise InputError(
                     "A review learns from known anomalies, which only a GraphGlass model with references can."
                 )
-            name = secrets.token_urlsafe(16)
-            self._pools[name] = _Pool(service)
-            if len(self._pools) > MOST_REVIEWS:
-                self._pools.popitem(last=False)
-        pool = self._pool(name, service)
+            pool = _Pool(service)
+        else:
+            pool = self._pool(name, service)
         if pool.review is not None:
             raise InputError("This review has begun, and takes no more graphs. Begin another one.")
         if twice := next((identifier for identifier in graphs.ids if identifier in pool.ids), None):
@@ -74,6 +72,11 @@ class Reviews:
         pool.sets.append(replace(graphs, node_names=None))
         pool.ids.update(graphs.ids)
         pool.seconds += seconds
+        if name is None:  # graphs that were refused displace nobody's review
+            name = secrets.token_urlsafe(16)
+            self._pools[name] = pool
+            if len(self._pools) > MOST_REVIEWS:
+                self._pools.popitem(last=False)
         return schemas.ReviewBegun(review=name, graphs=len(pool.ids), rejected=rejected)
 
     def mark(self, name: str, service: Service, marks: Sequence[schemas.Mark]) -> schemas.ReviewAnswer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -209,6 +211,44 @@ def test_a_width_mismatch_shows_a_few_names() -> None:
     assert "most records have 200 attributes (attribute_0, " in reject.reason
     assert "attribute_5, ... (200 in all))" in reject.reason
     assert "attribute_6" not in reject.reason
+
+
+@pytest.mark.parametrize("owner", ["node", "edge"])
+def test_missing_attributes_take_no_memory(owner: str) -> None:
+    """One item has all the attributes, or every item its own: as a table they would be gigabytes."""
+    for count, names in ((60_000, {0: 4_000}), (2_000, dict.fromkeys(range(2_000), 50))):
+        items: list[dict[str, Any]] = [{"id": i, "source": i, "target": i + 1} for i in range(count)]
+        for place, width in names.items():
+            items[place]["attributes"] = {f"a{place}_{i}": 1.0 for i in range(width)}
+        nodes = items if owner == "node" else count + 1
+        tracemalloc.start()
+        result = read_report([{"nodes": nodes, "edges": [] if owner == "node" else items}, EDGE], format="json-lines")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 200 << 20
+        assert f"give every {owner} the same attributes" in result.rejects[0].reason
+        assert result.graphs.ids == ("ok",)
+
+
+def test_missing_attributes_of_many_records_take_no_memory() -> None:
+    """With a value in place of the missing ones, all names that occur are columns of all graphs."""
+    records = [{"nodes": [{"id": 0, "attributes": {f"a{i}_{k}": 1 for k in range(40)}}]} for i in range(90)]
+    with pytest.raises(LimitError, match="Read graphs with the same attributes together"):
+        read_report([*records, {"nodes": [{"id": i} for i in range(90_000)]}], format="json-lines", fill=0.0)
+    with pytest.raises(LimitError, match="max_attributes"):
+        read_report(records, format="json-lines", fill=0.0, limits=Limits(max_attributes=100))
+
+
+def test_attributes_in_any_order_are_joined_at_once() -> None:
+    names = [f"a{i}" for i in range(2_000)]
+    records = []
+    for place in range(100):
+        order = names[place:] + names[:place]
+        records.append({"nodes": [{"id": 0, "attributes": {name: int(name[1:]) for name in order}}]})
+    start = time.process_time()
+    graphs = read_report(records, format="json-lines").graphs
+    assert time.process_time() - start < 2
+    assert (graphs.attributes == np.arange(2_000)).all()
 
 
 def test_a_record_without_an_id_is_called_by_its_line(tmp_path: Path) -> None:

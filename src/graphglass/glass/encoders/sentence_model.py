@@ -64,11 +64,6 @@ class SentenceEncoder:
         path = Path(folder)
         if dtype not in _DTYPES:
             raise ParameterError("SentenceEncoder", "dtype", f"one of {', '.join(_DTYPES)}", dtype)
-        try:
-            import torch
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise MissingExtraError(f"The encoder {name or folder}", "text") from error
         refuse_unsafe(path)
         found = weights_digest(path)
         if weights is not None and found != weights:
@@ -77,6 +72,11 @@ class SentenceEncoder:
                 "the model was made with, or fit again."
             )
         qwen = _architecture(path) == "qwen3"
+        try:
+            import torch
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise MissingExtraError(f"The encoder {name or folder}", "text") from error
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         if dtype == "auto":
             dtype = "bfloat16" if device.startswith("cuda") else "float32"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphglass.errors import GraphError
 from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.options import ReadOptions
-from graphglass.graphs.readers.record import Record
+from graphglass.graphs.readers.record import Record, too_sparse
 from graphglass.graphs.readers.rejects import RejectLog
 from graphglass.messages import setting
 
@@ -125,6 +125,11 @@ def _table(
         log.note(f"{owner} property {key!r} is {kind} and was not used{hint}")
     if not columns:
         return None, ()
+    if too_sparse(len(items), len(columns), len(values)):
+        raise GraphError(
+            f"{len(columns)} attributes of {len(items)} {owner}s would be {len(items) * len(columns):,} numbers, found "
+            f"{len(values):,}; give every {owner} the same attributes"
+        )
     table = np.full((len(items), len(columns)), np.nan)
     table[rows, places] = values
     return table, tuple(columns)

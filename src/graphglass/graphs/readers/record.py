@@ -21,6 +21,7 @@ from graphglass.graphs.readers.options import ReadOptions
 from graphglass.messages import counted, listing, setting
 
 _EMPTY = text_code("")  # the code of a missing label
+_SPARSE, _PER_NUMBER = 1 << 22, 64  # numbers that any table may miss, and how many more per row and number
 
 
 @dataclass
@@ -116,6 +117,8 @@ class RecordSet:
         edge_schema = _schema(
             [record.edge_attribute_names for record in self.records if len(record.sources)], every or edge_typed
         )
+        for owner, names in (("node", schema), ("edge", edge_schema)):
+            self.options.limits.check("max_attributes", len(names), f"Attributes per {owner}")
         kept = [record for record in self.records if self._fits(record, schema, edge_schema)]
         if not kept:
             return concatenate([])
@@ -198,17 +201,29 @@ def _table(
     """Attribute rows one after another in the order of the schema, NaN (or 0) where a record has none."""
     if not schema:
         return None
+    length, numbers = sum(part[2] for part in parts), sum(part[0].size for part in parts if part[0] is not None)
+    if too_sparse(length, len(schema), numbers):
+        raise LimitError(
+            f"{len(schema)} attributes in {length:,} rows would be {length * len(schema):,} numbers, found {numbers:,}. "
+            "Read graphs with the same attributes together."
+        )
+    places = {name: place for place, name in enumerate(schema)}
     rows = []
     for values, names, length in parts:
         if values is not None and names == schema:
             rows.append(values)
             continue
         table = np.full((length, len(schema)), 0.0 if zero else np.nan)
-        for place, name in enumerate(names):
-            if values is not None and name in schema:
-                table[:, schema.index(name)] = values[:, place]
+        shared = [place for place, name in enumerate(names) if name in places]
+        if values is not None and shared:
+            table[:, [places[names[place]] for place in shared]] = values[:, shared]
         rows.append(table)
     return np.concatenate(rows)
+
+
+def too_sparse(rows: int, columns: int, numbers: int) -> bool:
+    """Whether a table would mostly be missing numbers, which take memory and no bytes of the input."""
+    return rows * columns > max(_SPARSE, _PER_NUMBER * (rows + numbers))
 
 
 def _joined(records: list[Record], name: str, missing: Callable[[Record], Any] | None = None) -> Any:

@@ -13,7 +13,7 @@ export function readMarks(text) {
   return text.split("\n").slice(0, -1).map((line, i) => {
     let mark = null;
     try { mark = JSON.parse(line); } catch { /* said below */ }
-    if (typeof mark?.id !== "string" || !VERDICTS[mark.verdict]) throw new Error(`Line ${i + 1} is not a mark such as {"id": "g", "verdict": "anomaly"}. Open a file that a review saved.`);
+    if (typeof mark?.id !== "string" || !Object.hasOwn(VERDICTS, mark.verdict)) throw new Error(`Line ${i + 1} is not a mark such as {"id": "g", "verdict": "anomaly"}. Open a file that a review saved.`);
     const { id, verdict, reviewer = "", time = "", comment = "" } = mark;
     return { id, verdict, reviewer, time, comment };
   });
@@ -55,9 +55,9 @@ export class Review {
     try {
       do {
         if (!this.held) await this.#begin();
-        const marks = this.log.slice(this.sent);
-        const answer = await ask(`/v1/reviews/${this.held}/marks`, { body: { marks } });
-        this.sent += marks.length;
+        const { length } = this.log;
+        const answer = await ask(`/v1/reviews/${this.held}/marks`, { body: { marks: this.#unsent() } });
+        this.sent = length;
         Object.assign(this, { order: answer.ranking, found: answer.found, conflicts: answer.conflicts, note: "" });
       } while (this.sent < this.log.length);
     } catch (error) {
@@ -65,6 +65,16 @@ export class Review {
       this.note = `The ranking does not follow your marks yet: ${error.message}`;
     }
     this.show();
+  }
+
+  // The last mark of every graph, without what the ranking does not depend on.
+  #unsent() {
+    const last = new Map();
+    for (const { id, verdict } of this.log.slice(this.sent)) {
+      last.delete(id);
+      last.set(id, { id, verdict });
+    }
+    return [...last.values()];
   }
 
   async #begin() {
