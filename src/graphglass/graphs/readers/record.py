@@ -204,8 +204,8 @@ def _table(
     length, numbers = sum(part[2] for part in parts), sum(part[0].size for part in parts if part[0] is not None)
     if too_sparse(length, len(schema), numbers):
         raise LimitError(
-            f"{len(schema)} attributes in {length:,} rows would be {length * len(schema):,} numbers, found {numbers:,}. "
-            "Read graphs with the same attributes together."
+            f"{len(schema)} attributes in {length:,} rows would be {length * len(schema):,} numbers, found {numbers:,}."
+            " Read graphs with the same attributes together."
         )
     places = {name: place for place, name in enumerate(schema)}
     rows = []
