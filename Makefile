@@ -8,6 +8,8 @@ CODE := src bench tests examples docs
 # One thread per library: two pytest workers already use two cores.
 PYTEST := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 SLOW := slow or browser
+# Without byte code on disk, every worker and every process of a test would compile torch and all else again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-all slow warm check docs build attack audit install clean
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from glassbench.lora import LoraSettings, _adapted, _tune, tuned_scores
 from graphglass.errors import BenchError
 from graphglass.graphs.datasets import load_dataset
 
-pytest.importorskip("peft")
-pytest.importorskip("sentence_transformers")
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.skipif(find_spec("peft") is None, reason="needs peft"),
+    pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence_transformers"),
+    pytest.mark.filterwarnings("ignore"),
+]
 
 
 @pytest.fixture(scope="module")

