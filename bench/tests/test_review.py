@@ -95,6 +95,15 @@ def test_reviews_are_recorded_and_shown(few: None, tmp_path: Path) -> None:
     text = table.render("md")
     assert "clean references, 2 tasks" in text
     assert "worst task at 10" in text
+    counts = record["counts"]
+    pool = counts["test_normal"] + counts["test_anomalous"]
+    bounds = {line.split(" | ")[0].strip("| "): line.split(" | ")[2] for line in text.splitlines() if " | " in line}
+    of_record = [counts["test_anomalous"] * 10 / pool, min(10, counts["test_anomalous"])]
+    other = results.records()[2]["counts"]
+    other_pool = other["test_normal"] + other["test_anomalous"]
+    of_other = [other["test_anomalous"] * 10 / other_pool, min(10, other["test_anomalous"])]
+    assert float(bounds["chance"]) == pytest.approx((of_record[0] + of_other[0]) / 2, abs=0.06)
+    assert float(bounds["possible"]) == pytest.approx((of_record[1] + of_other[1]) / 2, abs=0.06)
 
 
 def test_too_small_sets_are_skipped_and_unknown_rules_refused(data: Any) -> None:

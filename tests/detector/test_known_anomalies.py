@@ -9,10 +9,11 @@ from graphglass.detector.known_anomalies import (
     NEARNESS,
     RIDGE,
     KnownAnomalies,
+    KnownDistances,
     NormalKernel,
     _classifier_weight,
     _fit_classifier,
-    _kernel,
+    kernel_of,
 )
 from graphglass.errors import GraphError, InputError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
@@ -93,10 +94,11 @@ def test_left_out_values_equal_refitting_without_each_graph(detector):
     channels, fusion, known = scorer.channels, scorer.fusion, scorer.known
     count, more = len(detector.references_), len(known)
     normal = NormalKernel.fit(scorer)
-    widths, found = normal.widths, np.concatenate(_fit_classifier(scorer, known.rows, normal)[1:])
+    compared = KnownDistances.of(known.graphs, known.rows, scorer, normal.widths)
+    widths, found = normal.widths, np.concatenate(_fit_classifier(normal, compared, more)[1:])
     gram = np.ones((count + more, count + more))
     for channel in channels:
-        kernel, weight = _kernel(channel, widths), fusion.weights[channel.name]
+        kernel, weight = kernel_of(channel, widths), fusion.weights[channel.name]
         across = kernel(channel.compare(channel.references, known.rows[channel.name]))
         among = kernel(channel.compare(known.rows[channel.name], known.rows[channel.name]))
         gram += weight * np.block(

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from graphglass import GraphGlass, concatenate, read_graphs
 from graphglass.cli.app import app
+from graphglass.detector.known_anomalies import RIDGE, KnownSide
 from graphglass.detector.review import Mark, _append, read_marks
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
 from graphglass.graphs.readers.json_lines import write_json_lines
@@ -109,10 +110,62 @@ def test_a_mark_is_an_increment_that_equals_a_refit(detector, pool):
     review = detector.review(pool)
     for _ in range(3):
         review.mark(review.next().ids[0], "anomaly")
+        assert len(review.ranking()) == len(pool)
     with_anomalies = copy.copy(detector).add_anomalies(pool[[pool.ids.index(name) for name in review.found]])
     refitted = with_anomalies.scorer_.scores(review.ranking().measured)
-    known = detector.scorer_.with_anomalies(with_anomalies.anomalies_, review._kernel)
-    assert np.allclose(known.known.pool_scores(known, review._pool), refitted, rtol=1e-9, atol=1e-9)
+    assert np.allclose(review.scores_with_marks(), refitted, rtol=1e-9, atol=1e-9)
+
+
+def test_the_order_of_marks_and_changed_verdicts_make_no_difference(detector, pool):
+    first, second = detector.review(pool), detector.review(pool)
+    marks = list(zip(pool.ids[:8], ["anomaly", "normal"] * 4, strict=True))
+    for name, verdict in marks:
+        first.mark(name, verdict)
+        first.ranking()
+    second.mark(pool.ids[2], "normal")
+    second.mark(pool.ids[9], "anomaly")
+    second.ranking()
+    second.mark(pool.ids[9], "unsure")
+    for name, verdict in reversed(marks):
+        second.mark(name, verdict)
+        second.ranking()
+    assert np.allclose(first.ranking().scores, second.ranking().scores, rtol=1e-9, atol=1e-9)
+
+
+def test_a_detector_with_known_anomalies_keeps_them_in_a_review(detector, pool):
+    known, others = pool[len(pool) - 3 :], pool[: len(pool) - 3]
+    review = copy.copy(detector).add_anomalies(known).review(others)
+    names = [review.next().ids[0]]
+    review.mark(names[0], "anomaly")
+    names.append(review.next().ids[0])
+    review.mark(names[1], "anomaly")
+    both = concatenate([known, pool[[pool.ids.index(name) for name in names]]])
+    refitted = copy.copy(detector).add_anomalies(both).scorer_.scores(review.ranking().measured)
+    assert np.allclose(review.scores_with_marks(), refitted, rtol=1e-9, atol=1e-9)
+
+
+def test_normal_marks_teach_the_classifier_as_a_fit_with_them_would(detector, pool):
+    """Its value of every graph equals ridge regression on references, marked normals and marked anomalies."""
+    review = detector.review(pool)
+    places = {"anomaly": [1, 12, 30], "normal": [4, 25, 33, 40]}
+    for verdict, some in places.items():
+        for place in some:
+            review.mark(pool.ids[place], verdict)
+    review.ranking()
+    scorer, kernel, marked = detector.scorer_, detector.scorer_.normal_kernel, review._pool
+    labelled = [*places["anomaly"], *places["normal"]]
+    side, values = KnownSide.learn(marked._compared(labelled), scorer, kernel)
+    among = kernel.eigenvectors @ np.diag(kernel.eigenvalues) @ kernel.eigenvectors.T
+    across = marked._similar[labelled].T
+    gram = np.block([[among, across], [across.T, np.column_stack([marked._in_pool[i] for i in labelled])[labelled]]])
+    count = len(among) + 7
+    truth = np.r_[-np.ones(len(among)), 1, 1, 1, -1, -1, -1, -1]
+    ridge = np.where(truth > 0, RIDGE * 2 * 3 / count, RIDGE * 2 * (count - 3) / count)
+    fitted = np.linalg.solve(gram + np.diag(ridge), truth)
+    np.testing.assert_allclose(side.coefficients, fitted, atol=1e-8)
+    others = np.arange(1, count)
+    without = np.linalg.solve((gram + np.diag(ridge))[1:, 1:], truth[1:])
+    assert values[0] == pytest.approx(gram[0, others] @ without, abs=1e-8)
 
 
 def test_pools_too_large_to_keep_are_ranked_the_same(detector, pool, monkeypatch):
@@ -122,7 +175,20 @@ def test_pools_too_large_to_keep_are_ranked_the_same(detector, pool, monkeypatch
     for review in (kept, compared):
         review.mark(review.next().ids[0], "anomaly")
     assert compared._pool is None
+    assert kept._pool is not None
     assert kept.ranking().order.tolist() == compared.ranking().order.tolist()
+
+
+def test_equal_graphs_with_opposite_marks_are_a_conflict(detector, pool):
+    review = detector.review(concatenate([pool, replace(pool[7], ids=("copy",))]))
+    review.mark("copy", "normal")
+    normal = review.ranking().scores
+    review.mark(pool.ids[7], "anomaly")
+    assert review.conflicts == (pool.ids[7],)
+    assert np.array_equal(review.ranking().scores, normal)
+    review.mark("copy", "anomaly")
+    assert review.conflicts == ()
+    assert review.ranking().scores[7] > normal[7]
 
 
 @pytest.mark.slow
@@ -134,10 +200,10 @@ def test_a_mark_takes_effect_within_a_second_at_5000_references():
     molecules = read_graphs([line.split()[0] for line in file.read_text().splitlines()], format="smi")
     enough = concatenate([molecules, replace(molecules[:800], ids=tuple(f"again-{i}" for i in range(800)))])
     review = GraphGlass(repeats="keep").fit(enough[:5000]).review(enough[-800:])
-    for _ in range(3):
+    for verdict in ["anomaly", "normal"] * 20:
         name = review.next().ids[0]
         start = time.process_time()
-        review.mark(name, "anomaly")
+        review.mark(name, verdict)
         review.next()
         assert time.process_time() - start < 1
 

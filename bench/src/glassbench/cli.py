@@ -391,7 +391,7 @@ def contaminated(methods: METHODS = "graphglass", *, run: Run) -> None:
 def review(
     rules: Annotated[
         str, typer.Option("--rules", help="Rules that name the next graph, with commas.")
-    ] = "fixed,review,both,anomalies,mixed,explore,aad-forest,random-forest",
+    ] = "fixed,review,anomalies,mixed,explore,aad-forest,random-forest",
     *,
     run: Run,
 ) -> None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import AnyChannel
 from graphglass.channels.fusion import ROUNDING, SHARPNESS, Fusion
-from graphglass.channels.nearest_references import Candidates, Rows, shrunk_scaling
+from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 
 NEARNESS = 0.5  # most that nearness to a known anomaly counts, relative to distance from the normals
@@ -39,6 +39,7 @@ MOST_TRAINING_ROWS = 2_000  # references that train the classifier; of larger se
 NAME = "known anomalies"
 
 Distances = Mapping[str, NDArray[np.float64]]
+Widths = Mapping[str, float]
 Kernel = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
@@ -67,13 +68,46 @@ class NormalSide(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class KnownAnomalies:
-    """Known anomalies, ready to score against, together with the references.
+class KnownDistances:
+    """Known anomalies compared with the references and with each other: what is learned from them.
 
     Attributes
     ----------
-    graphs : ProfiledGraphs
-    rows : mapping channel -> rows of the known anomalies
+    near : mapping channel -> float64 (references,)
+        Distance of every reference to the nearest known anomaly.
+    away : mapping channel -> float64 (known,)
+        Distances of the known anomalies to the references.
+    across : float64 (references, labelled)
+        The classifier's kernel. Labelled are the known anomalies, then normals that a review found.
+    among : float64 (labelled, labelled)
+    """
+
+    near: Distances
+    away: Distances
+    across: NDArray[np.float64]
+    among: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, known: ProfiledGraphs, rows: Mapping[str, Rows], normals: NormalSide, widths: Widths) -> KnownDistances:
+        found, count = normals.search(known), len(known)
+        near, away = {}, {}
+        across, among = np.ones((len(normals.references), count)), np.ones((count, count))
+        for channel in normals.channels:
+            own, similar = rows[channel.name], kernel_of(channel, widths)
+            weight, distances = normals.fusion.weights[channel.name], channel.compare(normals.rows(channel), own)
+            near[channel.name] = distances.min(axis=1)
+            away[channel.name] = normals.channel_distances(channel, own, found)
+            across += weight * similar(distances)
+            among += weight * similar(channel.compare(own, own))
+        return cls(near, away, across, among)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSide:
+    """What was learned from known anomalies and references.
+
+    Attributes
+    ----------
     nearness : Fusion
         Calibrates the distances to the nearest known anomaly; its weights are v above.
     weights : mapping channel -> float
@@ -89,15 +123,76 @@ class KnownAnomalies:
         g above.
     """
 
-    graphs: ProfiledGraphs
-    rows: Mapping[str, Rows]
     nearness: Fusion
     weights: Mapping[str, float]
-    widths: Mapping[str, float]
+    widths: Widths
     training_rows: NDArray[np.int64]
     coefficients: NDArray[np.float64]
     units: NDArray[np.float64]
     classifier_weight: float
+
+    @classmethod
+    def learn(
+        cls, compared: KnownDistances, normals: NormalSide, kernel: NormalKernel
+    ) -> tuple[KnownSide, NDArray[np.float64]]:
+        """Learn from comparisons; also the classifier's value of every reference, itself left out."""
+        channels, fusion, near = normals.channels, normals.fusion, compared.near
+        count = len(next(iter(compared.away.values())))
+        scales = {name: float(values.std()) for name, values in near.items()}
+        shrinkage = count / (count + 1)
+        crowded = {name: float((values <= fusion.centres[name]).mean()) for name, values in near.items()}
+        nearness = Fusion(
+            {name: NEARNESS * shrinkage * (1 - share) ** 2 for name, share in crowded.items()},
+            {name: float(values.mean()) for name, values in near.items()},
+            {name: scale if scale > ROUNDING else 1.0 for name, scale in scales.items()},
+            fusion.sharpness,
+        )
+        weights = {
+            name: fusion.weights[name]
+            * float(np.exp(shrinkage * np.clip(values.mean(), -MAX_SEPARATION, MAX_SEPARATION)))
+            for name, values in fusion.calibrated(compared.away).items()
+        }
+        total = sum(weights.values())
+        weights = {name: weight / total for name, weight in weights.items()}
+        coefficients, classified, known_classified = _fit_classifier(kernel, compared, count)
+        g = _classifier_weight(classified, known_classified)
+        side = cls(nearness, weights, kernel.widths, kernel.training_rows, coefficients, np.zeros(4), g)
+        distance = side.fused(fusion, {channel.name: channel.spacing for channel in channels}, near)
+        units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
+        return replace(side, units=units), classified
+
+    def _rule(self, fusion: Fusion) -> Fusion:
+        return Fusion(self.weights, fusion.centres, fusion.scales, fusion.sharpness)
+
+    def _net(self, fusion: Fusion, distances: Distances, near: Distances) -> dict[str, NDArray[np.float64]]:
+        away, towards = fusion.calibrated(distances), self.nearness.calibrated(near)
+        return {name: away[name] - self.nearness.weights[name] * towards[name] for name in away}
+
+    def fused(self, fusion: Fusion, distances: Distances, near: Distances) -> NDArray[np.float64]:
+        """F above."""
+        return self._rule(fusion).combine(self._net(fusion, distances, near))
+
+    def combined(self, distance: NDArray[np.float64], classified: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The score from F and C."""
+        centre, scale, middle, unit = self.units
+        return np.asarray(
+            (1 - self.classifier_weight) * distance
+            + self.classifier_weight * (centre + scale * (classified - middle) / unit)
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KnownAnomalies(KnownSide):
+    """Known anomalies, ready to score against, together with the references.
+
+    Attributes
+    ----------
+    graphs : ProfiledGraphs
+    rows : mapping channel -> rows of the known anomalies
+    """
+
+    graphs: ProfiledGraphs
+    rows: Mapping[str, Rows]
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -110,49 +205,18 @@ class KnownAnomalies:
 
         The kernel of these references is computed where none is given.
         """
-        channels, fusion = normals.channels, normals.fusion
         kernel = NormalKernel.fit(normals) if kernel is None else kernel
-        rows = {channel.name: channel.encode(known) for channel in channels}
-        near = {c.name: c.compare(normals.rows(c), rows[c.name]).min(axis=1) for c in channels}
-        scales = {name: float(values.std()) for name, values in near.items()}
-        shrinkage = len(known) / (len(known) + 1)
-        crowded = {name: float((values <= fusion.centres[name]).mean()) for name, values in near.items()}
-        nearness = Fusion(
-            {name: NEARNESS * shrinkage * (1 - share) ** 2 for name, share in crowded.items()},
-            {name: float(values.mean()) for name, values in near.items()},
-            {name: scale if scale > ROUNDING else 1.0 for name, scale in scales.items()},
-            fusion.sharpness,
-        )
-        found = normals.search(known)
-        separation = {
-            channel.name: normals.channel_distances(channel, rows[channel.name], found) for channel in channels
-        }
-        weights = {
-            name: fusion.weights[name]
-            * float(np.exp(shrinkage * np.clip(values.mean(), -MAX_SEPARATION, MAX_SEPARATION)))
-            for name, values in fusion.calibrated(separation).items()
-        }
-        total = sum(weights.values())
-        weights = {name: weight / total for name, weight in weights.items()}
-        coefficients, classified, known_classified = _fit_classifier(normals, rows, kernel)
-        g = _classifier_weight(classified, known_classified)
-        side = cls(known, rows, nearness, weights, kernel.widths, kernel.training_rows, coefficients, np.zeros(4), g)
-        distance = side._fused(fusion, {channel.name: channel.spacing for channel in channels}, near)
-        units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
-        side = replace(side, units=units)
-        left_out = {channel.name: channel.left_out for channel in channels}
-        return side, side._combined(side._fused(fusion, left_out, near), classified)
+        rows = {channel.name: channel.encode(known) for channel in normals.channels}
+        compared = KnownDistances.of(known, rows, normals, kernel.widths)
+        learned, classified = KnownSide.learn(compared, normals, kernel)
+        left_out = {channel.name: channel.left_out for channel in normals.channels}
+        scores = learned.combined(learned.fused(normals.fusion, left_out, compared.near), classified)
+        return cls(graphs=known, rows=rows, **vars(learned)), scores
 
     def scores(self, normals: NormalSide, queries: ProfiledGraphs, found: Candidates) -> NDArray[np.float64]:
         """Scores against both sides."""
         distances, near, classified = self._measure(normals, queries, found)
-        return self._combined(self._fused(normals.fusion, distances, near), classified)
-
-    def pool_scores(self, normals: NormalSide, pool: ComparedPool) -> NDArray[np.float64]:
-        """Scores of queries that were compared with the normals before; equal to :meth:`scores` up to rounding."""
-        normal = self.coefficients[: len(self.training_rows)]
-        distances, near, classified = self._with_known(normals, pool.rows, pool.distances, pool.kernel @ normal)
-        return self._combined(self._fused(normals.fusion, distances, near), classified)
+        return self.combined(self.fused(normals.fusion, distances, near), classified)
 
     def contributions(
         self, normals: NormalSide, queries: ProfiledGraphs, found: Candidates
@@ -183,43 +247,20 @@ class KnownAnomalies:
         pull = np.zeros(len(queries))
         normal = self.coefficients[: len(self.training_rows)]
         for channel in normals.channels:
-            rows[channel.name], kernel = channel.encode(queries), _kernel(channel, self.widths)
+            rows[channel.name], kernel = channel.encode(queries), kernel_of(channel, self.widths)
             distances[channel.name], sums = normals.kernel_sums(
                 channel, rows[channel.name], found, kernel, self.training_rows, normal
             )
             pull += normals.fusion.weights[channel.name] * sums
-        return self._with_known(normals, rows, distances, pull)
-
-    def _with_known(
-        self, normals: NormalSide, rows: Mapping[str, Rows], distances: Distances, pull: NDArray[np.float64]
-    ) -> tuple[Distances, Distances, NDArray[np.float64]]:
-        """The same from what the normals gave: distances, and ``pull``, their part of the classifier."""
         near = {}
         classified = pull + self.coefficients.sum()  # the constant kernel
         known = self.coefficients[len(self.training_rows) :]
         for channel in normals.channels:
             to_known = channel.compare(rows[channel.name], self.rows[channel.name])
             near[channel.name] = to_known.min(axis=1)
-            kernel = _kernel(channel, self.widths)
+            kernel = kernel_of(channel, self.widths)
             classified += normals.fusion.weights[channel.name] * row_sums(kernel(to_known) * known)
         return distances, near, classified
-
-    def _rule(self, fusion: Fusion) -> Fusion:
-        return Fusion(self.weights, fusion.centres, fusion.scales, fusion.sharpness)
-
-    def _net(self, fusion: Fusion, distances: Distances, near: Distances) -> dict[str, NDArray[np.float64]]:
-        away, towards = fusion.calibrated(distances), self.nearness.calibrated(near)
-        return {name: away[name] - self.nearness.weights[name] * towards[name] for name in away}
-
-    def _fused(self, fusion: Fusion, distances: Distances, near: Distances) -> NDArray[np.float64]:
-        return self._rule(fusion).combine(self._net(fusion, distances, near))
-
-    def _combined(self, distance: NDArray[np.float64], classified: NDArray[np.float64]) -> NDArray[np.float64]:
-        centre, scale, middle, unit = self.units
-        return np.asarray(
-            (1 - self.classifier_weight) * distance
-            + self.classifier_weight * (centre + scale * (classified - middle) / unit)
-        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `fit` learned, as plain arrays."""
@@ -250,10 +291,11 @@ class KnownAnomalies:
         )
         rows = {channel.name: channel.encode(known) for channel in channels}
         near, taught = Fusion(nearness, centres, scales, SHARPNESS), arrays["taught"]
-        return cls(known, rows, near, weights, widths, taught, arrays["coefficients"], units[:4], float(units[4]))
+        learned = KnownSide(near, weights, widths, taught, arrays["coefficients"], units[:4], float(units[4]))
+        return cls(graphs=known, rows=rows, **vars(learned))
 
 
-def _kernel(channel: AnyChannel, widths: Mapping[str, float]) -> Kernel:
+def kernel_of(channel: AnyChannel, widths: Widths) -> Kernel:
     """Similarity from a distance: positive definite for every channel."""
     if channel.bounded:
         return lambda distances: 1 - distances
@@ -280,7 +322,7 @@ class NormalKernel:
 
     training_rows: NDArray[np.int64]
     outside: NDArray[np.int64]
-    widths: Mapping[str, float]
+    widths: Widths
     eigenvalues: NDArray[np.float64]
     eigenvectors: NDArray[np.float64]
     beyond: NDArray[np.float64]
@@ -298,7 +340,7 @@ class NormalKernel:
                 among = distances[places][np.triu_indices(len(places), 1)]
                 middle = float(np.median(among)) if len(among) else 1.0
                 widths[channel.name] = middle if middle > ROUNDING else 1.0
-            kernel += normals.fusion.weights[channel.name] * _kernel(channel, widths)(distances)
+            kernel += normals.fusion.weights[channel.name] * kernel_of(channel, widths)(distances)
         eigenvalues, eigenvectors = np.linalg.eigh(kernel[places])
         return cls(places, outside, widths, eigenvalues, eigenvectors, kernel[outside])
 
@@ -311,77 +353,31 @@ class NormalKernel:
         return np.asarray(self.eigenvectors**2 @ (1 / (self.eigenvalues + ridge)))
 
 
-@dataclass(frozen=True, eq=False)
-class ComparedPool:
-    """Queries compared with the normals once, for one set of known anomalies after the other.
-
-    Attributes
-    ----------
-    rows : mapping channel -> rows of the queries
-    distances : mapping channel -> float64 (queries,)
-    kernel : float64 (queries, training rows)
-    """
-
-    rows: Mapping[str, Rows]
-    distances: Distances
-    kernel: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, queries: ProfiledGraphs, normals: NormalSide, kernel: NormalKernel) -> ComparedPool:
-        found, places = normals.search(queries), kernel.training_rows
-        rows = {channel.name: channel.encode(queries) for channel in normals.channels}
-        distances = {c.name: normals.channel_distances(c, rows[c.name], found) for c in normals.channels}
-        values = np.zeros((len(queries), len(places)))
-        for channel in normals.channels:
-            similar = _kernel(channel, kernel.widths)
-            similarities = similar(normals.distances_to(channel, rows[channel.name], places))
-            values += normals.fusion.weights[channel.name] * similarities
-        return cls(rows, distances, values)
-
-    def with_normals(self, places: NDArray[np.int64], graphs: ProfiledGraphs, normals: NormalSide) -> ComparedPool:
-        """The same queries where some of them, `graphs` at `places`, are references too.
-
-        A new reference that is nearer than a query's neighbours are on average takes the place of one of them.
-        """
-        distances = {}
-        for channel in normals.channels:
-            before, middle = self.distances[channel.name], normals.fusion.centres[channel.name]
-            power = shrunk_scaling(channel.local_scaling, len(channel.reference_scales))
-            scales = np.maximum(before[places] / middle, 0.1) ** power if middle > ROUNDING else np.ones(len(places))
-            to_new = channel.compare(self.rows[channel.name], channel.encode(graphs)) / scales
-            nearest = np.sort(np.minimum(to_new, before[:, None]), axis=1)[:, : channel.k]
-            distances[channel.name] = before + row_sums(nearest - before[:, None]) / channel.k
-        return replace(self, distances=distances)
-
-
 def _fit_classifier(
-    normals: NormalSide, rows: Mapping[str, Rows], kernel: NormalKernel
+    kernel: NormalKernel, compared: KnownDistances, known: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Coefficients, and the value of every reference and of every known anomaly with itself left out.
 
-    Ridge regression to -1 for references and +1 for known anomalies, each side weighing half. The kernel among the
-    references is inverted once and bordered by the known anomalies. The value of a left-out graph follows from the
+    Ridge regression to -1 for normals and +1 for the `known` anomalies, each side weighing half. The kernel among the
+    references is inverted once and bordered by the labelled graphs. The value of a left-out graph follows from the
     inverse, without a fit each; references outside the training rows are predicted as queries are.
     """
-    channels, fusion = normals.channels, normals.fusion
-    places, outside = kernel.training_rows, kernel.outside
-    count, known = len(places), len(rows[channels[0].name])
-    border = np.ones((count + len(outside), known))
-    corner = np.ones((known, known))
-    for channel in channels:
-        similar, weight = _kernel(channel, kernel.widths), fusion.weights[channel.name]
-        border += weight * similar(channel.compare(normals.rows(channel), rows[channel.name]))
-        corner += weight * similar(channel.compare(rows[channel.name], rows[channel.name]))
-    ridge = RIDGE * 2 * count / (count + known)
-    solved = kernel.solve(ridge, border[places])
-    inverse = np.linalg.inv(corner + RIDGE * 2 * known / (count + known) * np.eye(known) - border[places].T @ solved)
-    of_known = inverse @ (1 + solved.sum(axis=0))
-    of_normals = -kernel.solve(ridge, np.ones((count, 1)))[:, 0] - solved @ of_known
+    places, outside, across = kernel.training_rows, kernel.outside, compared.across
+    sides = np.where(np.arange(across.shape[1]) < known, 1.0, -1.0)
+    normals = len(places) + len(sides) - known
+    every = normals + known
+    ridge = RIDGE * 2 * normals / every
+    own = np.where(sides > 0, RIDGE * 2 * known / every, ridge)
+    solved = kernel.solve(ridge, across[places])
+    inverse = np.linalg.inv(compared.among + np.diag(own) - across[places].T @ solved)
+    of_labelled = inverse @ (sides + solved.sum(axis=0))
+    of_normals = -kernel.solve(ridge, np.ones((len(places), 1)))[:, 0] - solved @ of_labelled
     diagonal = kernel.inverse_diagonal(ridge) + ((solved @ inverse) * solved).sum(axis=1)
-    values = np.empty(count + len(outside))
+    values = np.empty(len(places) + len(outside))
     values[places] = -1 - of_normals / diagonal
-    values[outside] = kernel.beyond @ of_normals + border[outside] @ of_known
-    return np.concatenate([of_normals, of_known]), values, 1 - of_known / np.diag(inverse)
+    values[outside] = kernel.beyond @ of_normals + across[outside] @ of_labelled
+    left_out = sides - of_labelled / np.diag(inverse)
+    return np.concatenate([of_normals, of_labelled]), values, left_out[:known]
 
 
 def _classifier_weight(references: NDArray[np.float64], known: NDArray[np.float64]) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs, join_profiled
-from graphglass.detector.known_anomalies import ComparedPool
-from graphglass.detector.reference_sets import equal_places
+from graphglass.detector.marked_pool import MarkedPool
+from graphglass.detector.reference_sets import distinct_places, equal_places
 from graphglass.detector.scored_graphs import ScoredGraphs
 from graphglass.errors import ArtifactError, GraphError, InputError, ParameterError
 from graphglass.files.atomic import locked, write_whole
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from graphglass.detector.graphglass import GraphGlass
 
 VERDICTS = ("anomaly", "normal", "unsure")
-FEEDBACK = 0.75  # share of the scores with marks; the rest stays with the scores without them
 KEPT_PAIRS = 40_000_000  # similarities between graphs and references kept for the next mark, 320 MB
 MOST_BYTES = 64 * 2**20
 
@@ -46,9 +45,8 @@ class Mark:
 class Review:
     """Graphs under review, the most abnormal first; what was marked moves the rest.
 
-    Graphs that are marked as anomalies become known anomalies of a copy of the detector, those marked as normal become
-    references of it. The graphs left are ranked by standardised scores, three quarters with the marks and one quarter
-    without. The detector itself, its p-values and its flags stay as they are.
+    Graphs that are marked as anomalies become known anomalies, those marked as normal become references, and the graphs
+    left are ranked by both. The detector itself, its p-values and its flags stay as they are.
 
     Every mark is written to ``path`` at once, one line of JSON, and is never rewritten: a killed review loses nothing.
 
@@ -67,7 +65,8 @@ class Review:
     marks : tuple of Mark
         The last one of every graph, in the order of marking.
     conflicts : tuple of str
-        Graphs marked as anomalies that equal a normal reference. They are kept, and teach nothing.
+        Graphs marked as anomalies that equal a normal reference, or a graph marked as normal. They are kept, and teach
+        nothing.
 
     Examples
     --------
@@ -86,11 +85,14 @@ class Review:
         self._detector, self.reviewer = detector, reviewer
         self._fixed = detector.score_table(graphs)
         self._places = {name: place for place, name in enumerate(self._fixed.ids)}
-        equal = equal_places(self._fixed.graphs, detector.scorer_.graphs)
+        shown = self._fixed.graphs
+        equal = equal_places(shown, detector.scorer_.graphs)
         self._equals_reference = {self._fixed.ids[place] for place in np.flatnonzero(equal >= 0)}
+        groups = equal_places(shown, shown[distinct_places(shown)])
+        self._group = dict(zip(self._fixed.ids, groups.tolist(), strict=True))  # equal graphs have the same number
         # What no mark changes is worked out now: a mark must take effect at once.
-        self._kernel = detector.scorer_.normal_kernel
         self._pool = self._compared()
+        self._taught: dict[int, str] = {}  # places that the pool has learned, and their verdicts
         self._marks: dict[str, Mark] = {}
         self._ranking: ScoredGraphs | None = self._fixed
         self.path = None if path is None else Path(path)
@@ -113,7 +115,8 @@ class Review:
 
     @property
     def conflicts(self) -> tuple[str, ...]:
-        return tuple(identifier for identifier in self.found if identifier in self._equals_reference)
+        normal = {self._group[mark.id] for mark in self.marks if mark.verdict == "normal"}
+        return tuple(name for name in self.found if name in self._equals_reference or self._group[name] in normal)
 
     def next(self) -> GraphSet | None:
         """The graph to look at next: the most abnormal one without a mark; None when all have one."""
@@ -146,9 +149,7 @@ class Review:
     def ranking(self) -> ScoredGraphs:
         """All graphs by what is known now; p-values and flags are those of the detector without the marks."""
         if self._ranking is None:
-            fixed, marked = self._fixed.scores, self.scores_with_marks()
-            mixed = (1 - FEEDBACK) * _standardised(fixed) + FEEDBACK * _standardised(marked)
-            self._ranking = self._fixed if marked is fixed else replace(self._fixed, scores=mixed)
+            self._ranking = replace(self._fixed, scores=self.scores_with_marks())
         return self._ranking
 
     def save(self, path: str | Path) -> None:
@@ -162,34 +163,40 @@ class Review:
             raise ArtifactError(f"{path} is not a file of marks. Name one that a review wrote.")
         return cls(detector, graphs, path=path, reviewer=reviewer)
 
-    def _compared(self) -> ComparedPool | None:
+    def _compared(self) -> MarkedPool | None:
         """The graphs compared with the references; None where they are too many to be kept."""
-        measured = self._fixed.measured
-        if measured is None or len(measured) * len(self._kernel.training_rows) > KEPT_PAIRS:
+        measured, scorer = self._fixed.measured, self._detector.scorer_
+        if measured is None or len(measured) * len(scorer.normal_kernel.training_rows) > KEPT_PAIRS:
             return None
-        return ComparedPool.of(measured, self._detector.scorer_, self._kernel)
+        return MarkedPool(measured, scorer)
 
     def scores_with_marks(self, *, normals: bool = True) -> NDArray[np.float64]:
         """Scores of all graphs by what is known now; without `normals`, marks of normal graphs are left out."""
-        measured, scorer, pool = self._fixed.measured, self._detector.scorer_, self._pool
-        anomalies = self._marked("anomaly")
-        normal = self._marked("normal") if normals and pool is not None else np.zeros(0, np.int64)
-        if measured is None or not len(anomalies) + len(normal):
+        marks = self._teaching()
+        anomalies = np.array([place for place, verdict in marks.items() if verdict == "anomaly"], dtype=np.int64)
+        if self._fixed.measured is None or not len(marks if normals and self._pool is not None else anomalies):
             return self._fixed.scores
-        if len(normal) and pool is not None:
-            pool = pool.with_normals(normal, measured[normal], scorer)
-        if len(anomalies):
-            scorer = scorer.with_anomalies(self._known(measured[anomalies]), self._kernel)
-        if pool is None:
-            return scorer.scores(measured)
-        if scorer.known is None:
-            return scorer.fusion.scores(pool.distances)
-        return scorer.known.pool_scores(scorer, pool)
+        if self._pool is None:
+            known = self._known(self._fixed.measured[anomalies])
+            return self._detector.scorer_.with_anomalies(known).scores(self._fixed.measured)
+        self._teach(self._pool, marks)
+        return self._pool.scores(normals=normals)
 
-    def _marked(self, verdict: str) -> NDArray[np.int64]:
-        """Places of the graphs with this mark that teach something."""
-        names = (mark.id for mark in self.marks if mark.verdict == verdict and mark.id not in self._equals_reference)
-        return np.array([self._places[name] for name in names], dtype=np.int64)
+    def _teaching(self) -> dict[int, str]:
+        """Verdicts that teach something, by place."""
+        silent = self._equals_reference.union(self.conflicts)
+        taught = (mark for mark in self.marks if mark.verdict != "unsure" and mark.id not in silent)
+        return {self._places[mark.id]: mark.verdict for mark in taught}
+
+    def _teach(self, pool: MarkedPool, marks: dict[int, str]) -> None:
+        """Add the marks that are new; begin again where one was changed."""
+        if any(marks.get(place) != verdict for place, verdict in self._taught.items()):
+            pool.clear()
+            self._taught = {}
+        for place, verdict in marks.items():
+            if place not in self._taught:
+                (pool.add_anomaly if verdict == "anomaly" else pool.add_normal)(place)
+                self._taught[place] = verdict
 
     def _known(self, found: ProfiledGraphs) -> ProfiledGraphs:
         """The anomalies found, after those that the detector knows."""
@@ -199,10 +206,6 @@ class Review:
         taken = set(before.graphs.graphs.ids)
         ids = tuple(f"reviewed/{name}" if name in taken else name for name in found.graphs.ids)
         return join_profiled([before.graphs, replace(found, graphs=replace(found.graphs, ids=ids))])
-
-
-def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray((scores - scores.mean()) / (scores.std() or 1.0))
 
 
 def read_marks(path: Path) -> Sequence[Mark]:
