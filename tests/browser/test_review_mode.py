@@ -132,6 +132,7 @@ def test_a_conflict_is_shown(inspector, visit):
     _press(page, "a")
     expect(page.locator("#review-conflicts")).to_contain_text("equal to a normal reference")
     expect(page.locator("#review-conflicts button")).to_have_text(["phenol, a reference"])
+    expect(page.locator("#verdict")).to_contain_text("without your marks")
 
 
 @pytest.mark.parametrize(
@@ -151,6 +152,10 @@ def test_the_review_is_accessible_and_fits(inspector, visit, serious_findings, o
     for verdict in ("Anomaly", "Normal", "Unsure"):
         expect(page.get_by_role("button", name=verdict)).to_be_in_viewport()
     expect(page.locator("#review-count")).to_be_in_viewport()
+    if "viewport" not in options:  # the reasons are next to the drawing
+        drawing, reasons = (page.locator(part).bounding_box() for part in ("#pictures", "#fields-part"))
+        assert reasons["y"] == pytest.approx(drawing["y"], abs=20)
+        assert reasons["x"] > drawing["x"] + drawing["width"]
 
 
 def test_a_hostile_file_of_marks_runs_nothing_and_stops_nothing(inspector, visit, tmp_path):

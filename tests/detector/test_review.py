@@ -279,6 +279,7 @@ def test_the_command_continues_where_it_stopped(detector, pool, tmp_path):
     command = ["review", str(tmp_path / "model"), str(tmp_path / "pool.jsonl")]
     first = CliRunner().invoke(app, command, input="a\nx\nn\nq\n")
     assert first.exit_code == 0, first.output
+    assert f"[1 of {len(pool)} reviewed, 1 found]" in first.output
     assert "1 anomalies found in 2 reviewed of" in " ".join(first.output.split())
     second = CliRunner().invoke(app, command, input="u\n")  # the input ends
     assert "reviewed of" in second.output

@@ -40,7 +40,8 @@ def review(
     seen = 0
     while (graph := session.next()) is not None and seen != most:
         explanation = detector.explain(graph)
-        console.print(f"{explanation.id}: {explanation.headline}")
+        progress = f"{len(session.marks)} of {len(session)} reviewed, {len(session.found)} found"
+        console.print(f"[{progress}] {explanation.id}: {explanation.headline}")
         for sentence in explanation.reasons[:3]:
             console.print(f"  {sentence}")
         try:
@@ -56,5 +57,8 @@ def review(
         seen += 1
     console.print(f"{len(session.found)} anomalies found in {len(session.marks)} reviewed of {len(session)}.")
     if session.conflicts:
-        console.print(f"Marked as anomalies, but equal to a normal reference: {', '.join(session.conflicts)}.")
+        console.print(
+            "Marked as anomalies, but equal to a normal reference or a graph marked as normal: "
+            f"{', '.join(session.conflicts)}."
+        )
     console.print(f"Marks are in {path}.")

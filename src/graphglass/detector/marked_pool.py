@@ -106,7 +106,7 @@ class MarkedPool:
 
     def _compare(self, rows: Mapping[str, Rows], *, anomalous: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The kernel between rows and the references, and the pool; anomalies also draw what is near them."""
-        across, in_pool = 1.0, 1.0
+        across = in_pool = np.ones(1)
         for channel in self._scorer.channels:
             name, similar = channel.name, kernel_of(channel, self._kernel.widths)
             weight = self._scorer.fusion.weights[name]
@@ -116,7 +116,7 @@ class MarkedPool:
             if anomalous:
                 self._near[name] = np.minimum(self._near[name], to_references.min(axis=0))
                 self._near_in_pool[name] = np.minimum(self._near_in_pool[name], to_pool.min(axis=0))
-        return np.asarray(across), np.asarray(in_pool)
+        return across, in_pool
 
     def _columns(self, labelled: list[int]) -> NDArray[np.float64]:
         return np.column_stack([self._before_in_pool, *(self._in_pool[place] for place in labelled)])

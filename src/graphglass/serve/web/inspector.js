@@ -278,7 +278,8 @@ async function showPlace(id, body) {
 function verdict(id, answer) {
   const before = state.before.get(id);
   const moved = before === undefined || Math.abs(before - answer.score) < 5e-5 ? "" : ` (was ${before.toFixed(4)})`;
-  return `Score ${answer.score.toFixed(4)}${moved}`.replaceAll("-", "−") + (answer.p_value === null ? "." : `, p-value ${answer.p_value.toFixed(4)}.`);
+  const without = document.body.classList.contains("reviewing") ? ", without your marks" : "";
+  return `Score ${answer.score.toFixed(4)}${moved}`.replaceAll("-", "−") + (answer.p_value === null ? "" : `, p-value ${answer.p_value.toFixed(4)}`) + `${without}.`;
 }
 
 function caption(drawing, id) {

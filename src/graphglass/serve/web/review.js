@@ -155,7 +155,7 @@ export class Review {
     at("review-count").textContent = `${marks.size} of ${this.order.length} reviewed · ${found.length} ${found.length === 1 ? "anomaly" : "anomalies"} found`;
     at("review-note").textContent = this.note;
     this.#chips("review-found", "Found:", found.map((mark) => mark.id));
-    this.#chips("review-conflicts", "Marked as an anomaly, but equal to a normal reference, so nothing is learned from it:", this.conflicts);
+    this.#chips("review-conflicts", "Marked as an anomaly, but equal to a normal reference or to a graph marked as normal, so nothing is learned from it:", this.conflicts);
     const mine = marks.get(this.current)?.verdict;
     for (const button of at("verdicts").querySelectorAll("[data-verdict]")) button.setAttribute("aria-pressed", String(button.dataset.verdict === mine));
     at("review-back").disabled = this.place <= 0;
