@@ -104,3 +104,49 @@ def test_a_part_is_replaced_and_its_marks_are_needed(tmp_path: Path) -> None:
     assert text == "a\n<!-- one -->\n\nnew\n\n<!-- end -->\nb\n<!-- two -->\n\n2\n\n<!-- end -->\n"
     with pytest.raises(BenchError, match="<!-- three -->"):
         filled(page, {"three": ""})
+
+
+def test_the_readme_says_what_reviews_find_on_average() -> None:
+    """Per task the mean over its draws, then the mean over tasks; ahead of both forests on the same marks."""
+    found: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for record in Results.open(ROOT / "bench/results/review").records():
+        cell = record["cell"]
+        if cell["references"] == "clean":
+            for rule, metrics in record["variants"].items():
+                found.setdefault(rule, {}).setdefault((cell["dataset"], cell["direction"]), []).append(
+                    metrics["found_40"]
+                )
+    means = {rule: mean(mean(draws) for draws in tasks.values()) for rule, tasks in found.items()}
+    gain = 100 * (means["review"] / means["fixed"] - 1)
+    said = (
+        r"In 40 simulated reviews the ranking that follows the marks finds (\d+)% more anomalies than the fixed one, "
+    )
+    text = " ".join(README.read_text().split())
+    assert re.findall(said + r"mean of (\d+) tasks", text) == [(f"{gain:.0f}", str(len(found["review"])))]
+    forests = [f"{100 * (means[rule] / means['fixed'] - 1):.0f}" for rule in ("random-forest", "aad-forest")]
+    others = r"A random forest on the same marks finds (\d+)% more, active anomaly discovery \(coniferest\) (\d+)%"
+    assert re.findall(others, text) == [tuple(forests)]
+
+
+def test_what_the_page_says_of_contaminated_references_holds() -> None:
+    """Signs that the section names in words: mean over the four columns, and p-values on clean references."""
+    whole = {}
+    for method in ("graphglass", "graphglass-trimmed"):
+        by_task: dict[tuple[str, str], list[dict[str, dict[str, float]]]] = {}
+        for record in Results.open(ROOT / "bench/results/contaminated").records(method):
+            cell = record["cell"]
+            by_task.setdefault((cell["dataset"], cell["direction"]), []).append(record["variants"])
+        whole[method] = {
+            (share, metric): mean(mean(draw[share][metric] for draw in draws) for draws in by_task.values())
+            for share in ("0%", "2%", "5%", "10%", "20%")
+            for metric in ("auroc", "normals_flagged", "found")
+        }
+    plain, trimmed = whole["graphglass"], whole["graphglass-trimmed"]
+    assert plain["0%", "auroc"] > plain["2%", "auroc"] > plain["5%", "auroc"] > plain["20%", "auroc"]
+    assert max(plain[share, "normals_flagged"] for share in ("0%", "2%", "5%", "10%", "20%")) <= 5
+    assert trimmed["0%", "auroc"] < plain["0%", "auroc"]
+    assert trimmed["0%", "normals_flagged"] > 5
+    for share in ("5%", "10%", "20%"):
+        won, lost = trimmed[share, "auroc"] - plain[share, "auroc"], plain["0%", "auroc"] - plain[share, "auroc"]
+        assert 0 < won < lost / 4
+        assert trimmed[share, "found"] > plain[share, "found"]

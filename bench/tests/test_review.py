@@ -15,6 +15,7 @@ from glassbench.review import RULES, Task, review_cell, review_jobs, review_spli
 from glassbench.runner import run_jobs
 from glassbench.tables import tables
 from graphglass import GraphGlass
+from graphglass.channels.profiled_graphs import measure_graphs
 from graphglass.errors import BenchError
 
 from .conftest import Generated, generated
@@ -38,7 +39,7 @@ def task() -> tuple[Task, Any]:
     graphs = Larger().get("MUTAG")
     parts = review_split(graphs.labels, "minority", "clean", 0)
     assert parts is not None
-    references, pool = graphs[parts[0]].without_labels(), graphs[parts[1]].without_labels()
+    references, pool = (measure_graphs(graphs[rows].without_labels()) for rows in parts[:2])
     detector = GraphGlass().fit(references)
     return Task(references, pool, detector, detector.score_table(pool).scores, 0), parts[2]
 
@@ -72,7 +73,7 @@ def test_the_fixed_rule_is_the_ranking_and_marks_are_all_that_rules_learn(task: 
     simulated(shown, spy, anomalous)
     assert [marks for marks, _, _ in seen] == list(range(10))
     assert all((anomalous[places] == found).all() for _, places, found in seen)
-    assert shown.pool.labels is None
+    assert shown.pool.graphs.labels is None
 
 
 @pytest.mark.parametrize("rule", list(RULES))

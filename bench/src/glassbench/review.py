@@ -40,10 +40,10 @@ from glassbench.protocols import blind
 from glassbench.records import Cell, Results
 from glassbench.table_entries import grouped, make_table, means_note
 from glassbench.table_model import Entry, Row, Table, Value
+from graphglass.channels.profiled_graphs import ProfiledGraphs, measure_graphs
 from graphglass.detector.graphglass import GraphGlass
 from graphglass.detector.review import Review
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
 
 BUDGETS = (10, 20, 40, 80)
 SHOWN = 40  # reviews after which rules are compared
@@ -63,8 +63,8 @@ Scores = NDArray[np.float64]
 class Task:
     """What a rule may see: references, the pool and the detector, and the marks so far through its review."""
 
-    references: GraphSet
-    pool: GraphSet
+    references: ProfiledGraphs
+    pool: ProfiledGraphs
     detector: GraphGlass
     fixed: Scores
     seed: int
@@ -74,7 +74,7 @@ class Task:
         """Bag features of the references, then of the pool."""
         from glassbench.baselines.knn import bag_rows
 
-        return np.concatenate(bag_rows(self.references, self.pool))
+        return np.concatenate(bag_rows(self.references.graphs, self.pool.graphs))
 
 
 class _NoReview:
@@ -110,9 +110,9 @@ def review_cell(plan: Plan, cell: Cell, rules: Sequence[str]) -> Outcome | None:
     if parts is None:
         return None
     rows, pool, anomalous = parts
-    shown = blind(graphs, np.concatenate([rows, pool]))
-    references, queries = shown[: len(rows)], shown[len(rows) :]
     start = time.process_time()
+    shown = measure_graphs(blind(graphs, np.concatenate([rows, pool])))  # once, for all rules
+    references, queries = shown[: len(rows)], shown[len(rows) :]
     detector = GraphGlass().fit(references)
     task = Task(references, queries, detector, detector.score_table(queries).scores, seed)
     variants, seconds = {}, {"fit": time.process_time() - start}
@@ -156,7 +156,7 @@ def simulated(task: Task, rule: Rule, anomalous: NDArray[np.bool_]) -> NDArray[n
         new = rule(task, review, seen, anomalous[seen])
         scores = scores if new is None else new
         place = int(np.argmax(np.where(left, scores, -np.inf)))
-        review.mark(task.pool.ids[place], "anomaly" if anomalous[place] else "normal")
+        review.mark(task.pool.graphs.ids[place], "anomaly" if anomalous[place] else "normal")
         left[place], seen = False, np.append(seen, place)
     return anomalous[seen]
 
