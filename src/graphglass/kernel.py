@@ -66,4 +66,4 @@ def announce_compilation(function: Any, *, show: bool) -> None:
         return
     place = Path(function.compiled.stats.cache_path)
     if not any(place.glob(f"*.{function.__name__}-*.nbi")):
-        print("Compiling kernels (once, about 30 s) ...", file=sys.stderr, flush=True)  # noqa: T201
+        print("Compiling kernels (once, about 20 s) ...", file=sys.stderr, flush=True)  # noqa: T201

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.aggregates import aggregate
-from graphglass.structure.kernels.motifs import bit_work, count_motifs, estimate_motifs, wedge_work
+from graphglass.structure.kernels.motifs import COUNTING, ESTIMATED, cheapest_counts
 from graphglass.structure.kernels.spectrum import component_of
 
 LTD_NAMES = (
     "degree", "neighbour_degree_min", "neighbour_degree_mean", "neighbour_degree_max", "neighbour_degree_std",
     "clustering", "core", "triangles", "four_cycles",
 )  # fmt: skip
+MOTIFS = LTD_NAMES.index("triangles")  # and four_cycles
+
+
+def describe(
+    chosen: Counts, flat: tuple[Counts, Counts, Ends], limit: int, descriptors: Floats, aggregates: Floats
+) -> NDArray[np.int64]:
+    """Write the node descriptors (eq:ltd) and the aggregates of the chosen graphs.
+
+    Returns those whose motifs take more than ``limit`` steps to count, and were estimated.
+    """
+    ways = cheapest_counts(chosen, *flat, limit)
+    for way, count in enumerate(COUNTING):
+        some = chosen[ways == way]
+        if len(some):
+            count(some, *flat, limit, descriptors[:, MOTIFS:])
+    describe_graphs(chosen, *flat, descriptors, aggregates)
+    return np.asarray(chosen[ways == ESTIMATED])
 
 
 @kernel
@@ -24,61 +39,20 @@ def describe_graphs(
     node_offsets: Counts,
     neighbour_offsets: Counts,
     neighbours: Ends,
-    limit: int,
     descriptors: Floats,
     aggregates: Floats,
-    estimated: NDArray[np.bool_],
 ) -> None:
-    """Write the node descriptors (eq:ltd) and the aggregates of the chosen graphs.
-
-    Graphs whose motifs take more than ``limit`` steps to count are marked and left to :func:`estimate_graphs`.
-    """
+    """Write all descriptors and aggregates of the chosen graphs, given their motifs."""
     for g in chosen:
         first, last = node_offsets[g], node_offsets[g + 1]
-        indptr = neighbour_offsets[first : last + 1]
-        estimated[g] = min(bit_work(last - first), wedge_work(indptr, neighbours)) > limit
-        if not estimated[g]:
-            triangles, cycles = count_motifs(indptr, neighbours)
-            finish(indptr, neighbours, triangles, cycles, descriptors[first:last], aggregates[g])
-
-
-@kernel
-def estimate_graphs(
-    chosen: Counts,
-    node_offsets: Counts,
-    neighbour_offsets: Counts,
-    neighbours: Ends,
-    limit: int,
-    descriptors: Floats,
-    aggregates: Floats,
-) -> None:
-    """:func:`describe_graphs` with estimated motif counts."""
-    for g in chosen:
-        first, last = node_offsets[g], node_offsets[g + 1]
-        indptr = neighbour_offsets[first : last + 1]
-        triangles, cycles = estimate_motifs(indptr, neighbours, limit)
-        finish(indptr, neighbours, triangles, cycles, descriptors[first:last], aggregates[g])
-
-
-@kernel
-def finish(
-    indptr: Counts,
-    neighbours: Ends,
-    triangles: NDArray[Any],
-    cycles: NDArray[Any],
-    descriptors: Floats,
-    aggregates: Floats,
-) -> None:
-    """Write all descriptors and aggregates of one graph, given its motifs."""
-    neighbour_degrees(indptr, neighbours, descriptors)
-    core = core_numbers(indptr, neighbours)
-    for v in range(len(core)):
-        pairs = descriptors[v, 0] * (descriptors[v, 0] - 1) / 2
-        descriptors[v, 5] = triangles[v] / pairs if pairs > 0 else 0.0
-        descriptors[v, 6] = core[v]
-        descriptors[v, 7] = triangles[v]
-        descriptors[v, 8] = cycles[v]
-    aggregate(descriptors, component_of(indptr, neighbours)[1], aggregates)
+        indptr, rows = neighbour_offsets[first : last + 1], descriptors[first:last]
+        neighbour_degrees(indptr, neighbours, rows)
+        core = core_numbers(indptr, neighbours)
+        for v in range(last - first):
+            pairs = rows[v, 0] * (rows[v, 0] - 1) / 2
+            rows[v, 5] = rows[v, MOTIFS] / pairs if pairs > 0 else 0.0
+            rows[v, 6] = core[v]
+        aggregate(rows, component_of(indptr, neighbours)[1], aggregates[g])
 
 
 @kernel
@@ -93,7 +67,7 @@ def neighbour_degrees(indptr: Counts, neighbours: Ends, out: Floats) -> None:
         if degree == 0:
             out[v, 1:5] = 0.0
             continue
-        total, squares, low, high = 0, 0, np.int64(2**62), np.int64(0)
+        total, squares, low, high = np.int64(0), np.int64(0), np.int64(2**62), np.int64(0)
         for e in range(indptr[v], indptr[v + 1]):
             u = neighbours[e]
             d = indptr[u + 1] - indptr[u]
@@ -107,7 +81,7 @@ def neighbour_degrees(indptr: Counts, neighbours: Ends, out: Floats) -> None:
 
 
 @kernel
-def _variance(count: int, total: int, squares: int) -> float:
+def _variance(count: int, total: np.int64, squares: np.int64) -> float:
     """The population variance of `count` integers, from their sum and the sum of their squares."""
     if float(count) * squares < 2.0**62:
         return (count * squares - total * total) / (count * count)

@@ -16,15 +16,15 @@ from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
 from graphglass.kernel import Counts, Floats, announce_compilation
 from graphglass.structure.aggregates import AGGREGATE_NAMES
-from graphglass.structure.descriptors import LTD_NAMES, describe_graphs, estimate_graphs
+from graphglass.structure.descriptors import LTD_NAMES, describe, describe_graphs
 from graphglass.structure.kernels.motifs import EXACT_WORK
-from graphglass.structure.kernels.rayleigh import probe_squares
-from graphglass.structure.kernels.spectrum import DENSE_CLASSES, SKETCH_NAMES, iterate_graphs, sketch_graphs
+from graphglass.structure.kernels.spectrum import DENSE_CLASSES, SKETCH_NAMES, write_sketches
 
 __all__ = ["AGGREGATE_NAMES", "LTD_NAMES", "SKETCH_NAMES", "StructureProfile", "join_profiles", "profile"]
 
 PORTIONS_PER_THREAD = 32
 CHEAP = 1e6  # steps that are not worth a second thread
+COMPONENTS = AGGREGATE_NAMES.index("components")
 COUNTS = frozenset({"nodes", "edges", "components", "core_max"})
 
 
@@ -109,31 +109,22 @@ def profile(graphs: GraphSet, *, progress: bool = False) -> StructureProfile:
 
 def measure(graphs: GraphSet, limit: int, *, progress: bool = False) -> StructureProfile:
     """:func:`profile` with another bound on the steps that exact motif counts may take per graph."""
-    nodes, neighbour_offsets, neighbours = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
+    flat = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
     descriptors = disk_zeros((graphs.node_count, len(LTD_NAMES)), np.float64)
     aggregates = np.zeros((len(graphs), len(AGGREGATE_NAMES)))
     sketch = np.zeros((len(graphs), len(SKETCH_NAMES)))
     estimated = np.zeros(len(graphs), np.bool_)
-    squares, sums = probe_squares()
-
-    large = np.zeros(len(graphs), np.bool_)
 
     def measure_some(chosen: NDArray[np.int64]) -> None:
-        describe_graphs(chosen, nodes, neighbour_offsets, neighbours, limit, descriptors, aggregates, estimated)
-        # The rare cases have their own kernels: small graphs need not wait for their compilation.
-        costly = chosen[estimated[chosen]]
-        if len(costly):
-            estimate_graphs(costly, nodes, neighbour_offsets, neighbours, limit, descriptors, aggregates)
-        sketch_graphs(chosen, nodes, neighbour_offsets, neighbours, squares, sums, limit, sketch, estimated, large)
-        if large[chosen].any():
-            iterate_graphs(chosen[large[chosen]], nodes, neighbour_offsets, neighbours, sketch, estimated)
+        estimated[describe(chosen, flat, limit, descriptors, aggregates)] = True
+        write_sketches(chosen, flat, limit, aggregates[:, COMPONENTS], sketch, estimated)
 
     announce_compilation(describe_graphs, show=progress)
     # What a graph costs, roughly: a dense eigenproblem while it is small, then its edges.
     sizes = graphs.sizes.astype(np.float64)
     costs = sizes * np.minimum(sizes, DENSE_CLASSES) ** 2 + 50.0 * graphs.edge_counts
     run(measure_some, costs, progress=progress)
-    return StructureProfile(nodes, descriptors, aggregates, sketch, estimated)
+    return StructureProfile(graphs.node_offsets, descriptors, aggregates, sketch, estimated)
 
 
 def run(work: Callable[[Counts], None], costs: Floats, *, progress: bool = False) -> None:

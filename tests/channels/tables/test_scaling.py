@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.special import ndtri
 
 from graphglass.channels.tables import scaling
 from graphglass.channels.tables.scaling import (
+    ABREAST,
     TAIL,
     NormalScores,
     Standardised,
@@ -41,6 +43,20 @@ def test_scores_keep_order_and_go_on_past_the_last_reference(table):
     far, farther = scale(np.full((1, 3), 1e6)), scale(np.full((1, 3), 1e9))
     assert np.array_equal(far, farther)
     assert np.allclose(far - scale(highest[None]), TAIL, atol=0.4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 70), st.integers(0, 3 * ABREAST), st.integers(0, 2**20))
+def test_scores_equal_ranks_found_by_counting(references, rows, seed):
+    rng = np.random.default_rng(seed)
+    known = rng.integers(0, 9, (references, 2)).astype(np.float32)
+    queries = rng.integers(-2, 12, (rows, 2)).astype(np.float32)
+    scale = NormalScores(known)
+    below, upto = ((compare(known, queries[:, None])).sum(axis=1) for compare in (np.less, np.less_equal))
+    edge = 0.5 / (references + 1)
+    ranks = ndtri(np.clip(((below + upto) / 2 + 0.5) / (references + 1), edge, 1 - edge))
+    past = np.maximum(queries - known.max(axis=0), 0) - np.maximum(known.min(axis=0) - queries, 0)
+    np.testing.assert_allclose(scale(queries), ranks + np.clip(past / scale._scale, -TAIL, TAIL), atol=1e-5)
 
 
 def test_a_constant_column_still_tells_another_value(table):

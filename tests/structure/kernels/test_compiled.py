@@ -21,7 +21,7 @@ def test_only_the_first_use_is_announced(fresh_kernel, capsys):
     announce_compilation(fresh_kernel, show=False)
     assert capsys.readouterr().err == ""
     announce_compilation(fresh_kernel, show=True)
-    assert capsys.readouterr().err.startswith("Compiling kernels (once, about 30 s)")
+    assert capsys.readouterr().err.startswith("Compiling kernels (once, about 20 s)")
     assert fresh_kernel(3) == 6
     announce_compilation(fresh_kernel, show=True)
     assert capsys.readouterr().err == ""

@@ -4,15 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphglass.structure.kernels.dense_eigenvalues import tridiagonal_eigenvalues
+from graphglass.structure.kernels.dense_eigenvalues import tridiagonal_eigenvalues, tridiagonalise
+from graphglass.structure.kernels.rayleigh import probe_squares
 from graphglass.structure.kernels.spectrum import (
+    ABREAST,
     DENSE_CLASSES,
     component_of,
+    finish_spectrum,
     iterate_graphs,
+    reduce_graph,
     sketch_graphs,
-    whole_spectrum,
 )
-from graphglass.structure.kernels.twins import quotient
 from graphglass.structure.profile import profile
 
 NAMES = [
@@ -46,8 +48,11 @@ def test_eigenvalues_of_random_graphs_with_twins(build, eigenvalues, n, p, seed,
         graph.add_node(new)
     one, expected = build(graph), eigenvalues(graph)
     _, zeros = component_of(one.neighbour_offsets, one.neighbours)
-    _, _, *rest = quotient(one.neighbour_offsets, one.neighbours)
-    np.testing.assert_allclose(whole_spectrum(len(graph), zeros, *rest), expected, atol=1e-10)
+    spectrum, off = np.zeros((2, len(graph)))
+    classes = reduce_graph(one.neighbour_offsets, one.neighbours, spectrum, off)
+    tridiagonal_eigenvalues(spectrum, off, np.zeros(1, np.int64), np.array([classes]))
+    finish_spectrum(spectrum, classes, zeros)
+    np.testing.assert_allclose(spectrum, expected, atol=1e-10)
     np.testing.assert_allclose(profile(one).sketch[0, :8], small(expected), atol=1e-10)
 
 
@@ -81,16 +86,41 @@ def test_a_long_path_crosses_from_dense_to_iterative_without_a_step(build):
     np.testing.assert_allclose(above, 1 - np.cos(np.arange(1, 9) * np.pi / DENSE_CLASSES), atol=1e-8)
 
 
-def test_the_sketch_kernel_marks_large_quotients(named, build):
-    graphs = build(named("grid 600"), named("large star"))
-    large, estimated = np.zeros(2, np.bool_), np.zeros(2, np.bool_)
-    tables = np.ones((128, 1024)), np.ones((128, 1024))
+def test_the_sketch_kernel_leaves_what_needs_no_dense_spectrum(named, build):
+    graphs = build(named("grid 600"), named("large star"), nx.empty_graph(200))
     arrays = graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours
-    sketch_graphs(np.arange(2), *arrays, *tables, 10**9, np.zeros((2, 11)), estimated, large)
-    assert large.tolist() == [True, False]  # 301 nodes, but a star has two classes
+    components, left = np.array([1.0, 1.0, 200.0]), np.zeros(3, np.bool_)
+    sketch_graphs(np.arange(3), *arrays, components, *probe_squares(), np.zeros((3, 11)), left)
+    assert left.tolist() == [True, False, True]  # 301 nodes, but a star has two classes
 
 
 def test_an_empty_matrix_writes_nothing():
     memory = np.full(3, 7.0)
-    tridiagonal_eigenvalues(memory[1:1], memory[1:1])
+    tridiagonal_eigenvalues(memory[1:1], memory[1:1], np.zeros(1, np.int64), np.zeros(1, np.int64))
     assert memory.tolist() == [7.0, 7.0, 7.0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=9), st.integers(0, 2**20), st.floats(0, 1))
+def test_matrices_that_take_turns_have_the_eigenvalues_and_the_bits_of_each_alone(sizes, seed, joined):
+    rng = np.random.default_rng(seed)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
+    diagonal, off = np.zeros(sum(sizes)), np.zeros(sum(sizes))
+    alone = []
+    for start, size in zip(starts, sizes, strict=True):
+        matrix = rng.normal(size=(size, size)) * (rng.random((size, size)) < joined)  # without all, it falls in parts
+        matrix = matrix + matrix.T
+        part = slice(start, start + size)
+        tridiagonalise(matrix.copy(), diagonal[part], off[part])
+        own = diagonal[part].copy()
+        tridiagonal_eigenvalues(own, off[part].copy(), np.zeros(1, np.int64), np.array([size]))
+        np.testing.assert_allclose(np.sort(own), np.linalg.eigvalsh(matrix), atol=1e-12 * max(1, size))
+        alone.append(own)
+    tridiagonal_eigenvalues(diagonal, off, starts, np.array(sizes, np.int64))
+    assert diagonal.tobytes() == np.concatenate(alone).tobytes()
+
+
+def test_a_sketch_does_not_depend_on_the_graphs_beside_it(named, build):
+    several = [nx.gnp_random_graph(5 + 3 * i, 0.3, seed=i) for i in range(2 * ABREAST + 1)] + [named("large star")]
+    together = profile(build(*several)).sketch
+    assert [profile(build(graph)).sketch[0].tolist() for graph in several] == together.tolist()

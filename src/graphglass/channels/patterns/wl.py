@@ -16,7 +16,7 @@ from graphglass.channels.patterns.initial_labels import Start
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.kernel import kernel
-from graphglass.structure.kernels.hashing import spread_bits
+from graphglass.structure.kernels.hashing import spread_all, spread_bits
 
 LEVELS = 4
 
@@ -67,8 +67,9 @@ def neighbourhood_keys(
     Equal neighbourhoods have equal hashes in any graph: nothing needs a vocabulary, and unseen patterns are no special
     case.
     """
-    edges = edge_names if edge_names is not None else np.zeros(0, np.int64)
-    keys = _mix_all(roots.astype(np.int64).view(np.uint64))
+    edges = edge_names.view() if edge_names is not None else np.zeros(0, np.int64)
+    edges.flags.writeable = False  # always: another type of array would be compiled by itself
+    keys = spread_all(roots.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
     out = [keys]
     for _ in range(levels - 1):
         keys = _look_around(keys, edges, graphs.node_offsets, graphs.neighbour_offsets, graphs.neighbours)
@@ -101,14 +102,6 @@ def _names(count: int, *columns: NDArray[Any] | None) -> NDArray[np.int64]:
     rows, places = np.unique(np.concatenate(values, axis=1), axis=0, return_inverse=True)
     digests = [hashlib.sha256(row.tobytes()).digest()[:8] for row in rows]
     return np.frombuffer(b"".join(digests), "<i8")[places.reshape(-1)]
-
-
-@kernel
-def _mix_all(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    out = np.empty_like(words)
-    for i in range(len(words)):
-        out[i] = spread_bits(words[i] + np.uint64(0x9E3779B97F4A7C15))
-    return out
 
 
 @kernel

@@ -18,6 +18,7 @@ FARTHEST = 10.0  # deviations at which a standardised column is cut off
 RANKED = 20_000  # references that ranks are counted among; of more, evenly spaced ones
 ROWS = 20_000  # read at a time
 ENTRIES = 32_000_000  # of a table in double precision at a time
+ABREAST = 32  # rows looked up at a time
 TILE = 16  # references compared with every row while they are in the processor's cache
 PRODUCTS = 250_000  # products of rows and references at a time
 
@@ -38,7 +39,8 @@ class NormalScores:
             low, high = np.quantile(block, [0.1, 0.9], axis=0)
             scale.append(_deviation(low, high, block.std(axis=0), block[0]))
             known.append(block.T.astype(np.float32))
-        self._scale, self._known = np.concatenate(scale), np.concatenate(known)  # (columns,), (columns, references)
+        self._scale = np.concatenate(scale)  # (columns,)
+        self._known = np.ascontiguousarray(np.concatenate(known))  # (columns, references), a column in one piece
         self._normal = _normal_quantiles(count)
         self._runs = _run_ends(self._known)
 
@@ -153,21 +155,30 @@ def _normal_scores(
 ) -> NDArray[np.float32]:
     out = np.empty(table.shape, np.float32)
     count = known.shape[1]
+    values, places, steps = np.empty(ABREAST, np.float32), np.empty(ABREAST, np.uint64), np.zeros(2, np.uint64)
     for column in range(table.shape[1]):  # outermost: one column of the references stays in the processor's cache
-        for row in range(len(table)):
-            value = table[row, column]
-            below, left = 0, count
-            while left > 1:  # halves without a branch that the processor would have to guess
+        for first in range(0, len(table), ABREAST):
+            some = min(ABREAST, len(table) - first)
+            for i in range(some):
+                values[i], places[i] = table[first + i, column], np.uint64(0)
+            left = count
+            # Halves of what is left. The step is looked up: the processor would have to guess a branch, and would
+            # guess half of them wrong. No search waits for another.
+            while left > 1:
                 half = left // 2
-                below += half if known[column, below + half - 1] < value else 0
+                steps[1], last = np.uint64(half), np.uint64(half - 1)
+                for i in range(some):
+                    places[i] += steps[np.uint64(known[column, places[i] + last] < values[i])]
                 left -= half
-            below += known[column, below] < value
-            upto = below
-            if below < count and known[column, below] == value:
-                upto = runs[column, below]
-            wide = np.float64(value)
-            past = max(wide - known[column, count - 1], 0.0) - max(known[column, 0] - wide, 0.0)
-            out[row, column] = normal[below + upto] + min(max(past / scale[column], -TAIL), TAIL)
+            for i in range(some):
+                value, below = values[i], np.int64(places[i])
+                below += known[column, below] < value
+                upto = below
+                if below < count and known[column, below] == value:
+                    upto = runs[column, below]
+                wide = np.float64(value)
+                past = max(wide - known[column, count - 1], 0.0) - max(known[column, 0] - wide, 0.0)
+                out[first + i, column] = normal[below + upto] + min(max(past / scale[column], -TAIL), TAIL)
     return out
 
 

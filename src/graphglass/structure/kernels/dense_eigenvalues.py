@@ -1,4 +1,7 @@
-"""All eigenvalues of a small symmetric matrix: Householder reduction, then implicit QL."""
+"""All eigenvalues of small symmetric matrices: Householder reduction, then implicit QL.
+
+Compiled without LAPACK: many small problems run side by side, each on its own thread.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.kernel import Floats, kernel
+from graphglass.kernel import Counts, Floats, kernel
 
-
-@kernel
-def symmetric_eigenvalues(matrix: Floats) -> Floats:
-    """Eigenvalues of a symmetric matrix, sorted; the matrix is overwritten.
-
-    Compiled without LAPACK: many small problems run side by side, each on its own thread.
-    """
-    diagonal, off = tridiagonalise(matrix)
-    tridiagonal_eigenvalues(diagonal, off)
-    sort_values(diagonal)
-    return diagonal
+SWEEPS = 60  # for one eigenvalue; two are usual
 
 
 @kernel
@@ -39,15 +32,16 @@ def sort_values(x: NDArray[Any]) -> None:
 
 
 @kernel
-def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
+def tridiagonalise(a: Floats, diagonal: Floats, off: Floats) -> None:
     """Reduce to tridiagonal form by reflections, from the last row upwards so every vector is contiguous.
+
+    Writes the diagonal and what lies between i - 1 and i; the matrix is overwritten.
 
     Both triangles are kept up, which leaves no sum along a row: the loops run in vector registers in the order they
     are written. Reordered sums (fast-math) would round differently in freshly compiled and in cached code. One pass
     over the matrix applies a reflection and multiplies by the vector of the next one, two rows at a time.
     """
     n = len(a)
-    off = np.zeros(n)
     u, p = np.zeros(n), np.zeros(n)  # of the reflection that rows above are still to be updated by
     v, product = np.empty(n), np.empty(n)
     for i in range(n - 1, 1, -1):
@@ -97,51 +91,74 @@ def tridiagonalise(a: Floats) -> tuple[Floats, Floats]:
             a[j, k] -= u[j] * p[k] + p[j] * u[k]
     if n > 1:
         off[1] = a[1, 0]
-    diagonal = np.empty(n)
     for i in range(n):
         diagonal[i] = a[i, i]
-    return diagonal, off
 
 
 @kernel
-def tridiagonal_eigenvalues(d: Floats, e: Floats) -> None:
-    """Replace the diagonal ``d`` by the eigenvalues; ``e[i]`` lies between i - 1 and i and is overwritten."""
-    n = len(d)
-    if n == 0:  # a graph without edges has no class; e[-1] would be another array's memory
-        return
-    for i in range(1, n):
-        e[i - 1] = e[i]
-    e[n - 1] = 0.0
-    for low in range(n):
-        for _ in range(60):
-            m = low
-            while m < n - 1 and abs(e[m]) > 2.3e-16 * (abs(d[m]) + abs(d[m + 1])) + 1e-300:
-                m += 1
-            if m == low:
-                break
-            # Wilkinson's shift, from the leading 2 x 2 block of the unreduced part.
-            g = (d[low + 1] - d[low]) / (2 * e[low])
-            r = np.sqrt(g * g + 1)
-            g = d[m] - d[low] + e[low] / (g + (r if g >= 0 else -r))
-            sine, cosine, moved = 1.0, 1.0, 0.0
-            split = False
-            for i in range(m - 1, low - 1, -1):
-                f, b = sine * e[i], cosine * e[i]
-                r = np.sqrt(f * f + g * g)
-                e[i + 1] = r
-                if r == 0.0:
-                    d[i + 1] -= moved
-                    e[m] = 0.0
-                    split = True
-                    break
-                sine, cosine = f / r, g / r
-                g = d[i + 1] - moved
-                r = (d[i] - g) * sine + 2 * cosine * b
-                moved = sine * r
-                d[i + 1] = g + moved
-                g = cosine * r - b
-            if split:
+def tridiagonal_eigenvalues(d: Floats, e: Floats, starts: Counts, sizes: Counts) -> None:
+    """Replace the diagonals of several matrices by their eigenvalues.
+
+    Matrix ``r`` has ``sizes[r]`` places of ``d`` and ``e`` from ``starts[r]`` on; ``e[i]`` lies between i - 1 and i and
+    is overwritten. A rotation waits for a root and two quotients of the rotation before it. The matrices therefore
+    take turns: the processor works on a rotation of each at the same time. The numbers of a matrix do not depend on
+    the others.
+    """
+    count = len(sizes)
+    low, high, at = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    sweeps, busy, left = np.zeros(count, np.int64), np.zeros(count, np.int64), count
+    shifted, sine, cosine, moved = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    for r in range(count):
+        low[r], at[r], busy[r] = starts[r], starts[r] - 1, r
+        for i in range(starts[r] + 1, starts[r] + sizes[r]):
+            e[i - 1] = e[i]
+        if sizes[r] > 0:
+            e[starts[r] + sizes[r] - 1] = 0.0
+    while left > 0:
+        k = 0
+        while k < left:
+            r = busy[k]
+            if at[r] < low[r]:  # between two sweeps
+                end = starts[r] + sizes[r]
+                m = low[r]
+                while low[r] < end:
+                    m = low[r]
+                    while m < end - 1 and abs(e[m]) > 2.3e-16 * (abs(d[m]) + abs(d[m + 1])) + 1e-300:
+                        m += 1
+                    if m > low[r] and sweeps[r] < SWEEPS:
+                        break
+                    low[r] += 1
+                    sweeps[r] = 0
+                if low[r] >= end:
+                    left -= 1
+                    busy[k] = busy[left]
+                    continue
+                # Wilkinson's shift, from the leading 2 x 2 block of the unreduced part.
+                first = low[r]
+                g = (d[first + 1] - d[first]) / (2 * e[first])
+                root = np.sqrt(g * g + 1)
+                shifted[r] = d[m] - d[first] + e[first] / (g + (root if g >= 0 else -root))
+                sine[r], cosine[r], moved[r] = 1.0, 1.0, 0.0
+                sweeps[r] += 1
+                high[r], at[r] = m, m - 1
+            i, g = at[r], shifted[r]
+            f, b = sine[r] * e[i], cosine[r] * e[i]
+            root = np.sqrt(f * f + g * g)
+            e[i + 1] = root
+            if root == 0.0:  # the matrix falls in two
+                d[i + 1] -= moved[r]
+                e[high[r]] = 0.0
+                at[r] = low[r] - 1
+                k += 1
                 continue
-            d[low] -= moved
-            e[low] = g
-            e[m] = 0.0
+            s, c = f / root, g / root
+            g = d[i + 1] - moved[r]
+            root = (d[i] - g) * s + 2 * c * b
+            d[i + 1] = g + s * root
+            sine[r], cosine[r], moved[r], shifted[r] = s, c, s * root, c * root - b
+            at[r] = i - 1
+            if i == low[r]:
+                d[i] -= moved[r]
+                e[i] = shifted[r]
+                e[high[r]] = 0.0
+            k += 1

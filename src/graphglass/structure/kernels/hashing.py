@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,11 @@ def spread_bits(x: np.uint64) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
+def spread_all(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """:func:`spread_bits` of every word of an array, without compiling anything."""
+    return cast(NDArray[np.uint64], cast(Any, spread_bits).function(words))
+
+
 @kernel
 def mix(value: np.uint64) -> np.uint64:
     """A 64-bit value that looks random, the same for equal inputs."""
@@ -26,11 +33,11 @@ def mix(value: np.uint64) -> np.uint64:
 
 @kernel
 def empty_table(n: int) -> Counts:
-    """Room for ``n`` entries of :func:`find`, at most half full; -1 is a free place."""
+    """Room for ``n`` entries of :func:`find`, at most half full; 0 is a free place."""
     size = 2
     while size < 2 * n:
         size *= 2
-    return np.full(size, -1, np.int64)
+    return np.zeros(size, np.int64)
 
 
 @kernel
@@ -38,11 +45,11 @@ def find(table: Counts, keys: NDArray[np.uint64], v: int) -> int:
     """The first node entered with the key of ``v``; enters ``v`` if there is none."""
     mask = len(table) - 1
     place = np.int64(keys[v] >> np.uint64(1)) & mask
-    while table[place] >= 0 and keys[table[place]] != keys[v]:
+    while table[place] > 0 and keys[table[place] - 1] != keys[v]:
         place = (place + 1) & mask
-    if table[place] < 0:
-        table[place] = v
-    return int(table[place])
+    if table[place] == 0:
+        table[place] = v + 1
+    return int(table[place] - 1)
 
 
 @kernel

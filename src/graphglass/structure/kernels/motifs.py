@@ -45,11 +45,57 @@ def bit_work(n: int) -> int:
 
 
 @kernel
-def count_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
-    """Triangles and 4-cycles through each node of one graph (eq:ltd)."""
-    if bit_work(len(indptr) - 1) < 2 * wedge_work(indptr, neighbours):
-        return bit_motifs(indptr, neighbours)
-    return ordered_motifs(indptr, neighbours)
+def cheapest_counts(
+    chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends, limit: int
+) -> Counts:
+    """How the motifs of every chosen graph are counted in the fewest steps: a place in :data:`COUNTING`."""
+    ways = np.empty(len(chosen), np.int64)
+    for i in range(len(chosen)):
+        first, last = node_offsets[chosen[i]], node_offsets[chosen[i] + 1]
+        bits, wedges = bit_work(last - first), wedge_work(neighbour_offsets[first : last + 1], neighbours)
+        ways[i] = 2 if min(bits, wedges) > limit else 1 if bits < 2 * wedges else 0
+    return ways
+
+
+@kernel
+def count_by_wedges(
+    chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends, limit: int, out: Floats
+) -> None:
+    """Write triangles and 4-cycles through each node of the chosen graphs, (nodes, 2) (eq:ltd)."""
+    for g in chosen:
+        first, last = node_offsets[g], node_offsets[g + 1]
+        triangles, cycles = ordered_motifs(neighbour_offsets[first : last + 1], neighbours)
+        for v in range(first, last):
+            out[v, 0], out[v, 1] = triangles[v - first], cycles[v - first]
+
+
+@kernel
+def count_by_bits(
+    chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends, limit: int, out: Floats
+) -> None:
+    """:func:`count_by_wedges`, by rows of bits."""
+    for g in chosen:
+        first, last = node_offsets[g], node_offsets[g + 1]
+        triangles, cycles = bit_motifs(neighbour_offsets[first : last + 1], neighbours)
+        for v in range(first, last):
+            out[v, 0], out[v, 1] = triangles[v - first], cycles[v - first]
+
+
+@kernel
+def count_by_estimate(
+    chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends, limit: int, out: Floats
+) -> None:
+    """:func:`count_by_wedges`, estimated in about ``limit`` steps."""
+    for g in chosen:
+        first, last = node_offsets[g], node_offsets[g + 1]
+        triangles, cycles = estimate_motifs(neighbour_offsets[first : last + 1], neighbours, limit)
+        for v in range(first, last):
+            out[v, 0], out[v, 1] = triangles[v - first], cycles[v - first]
+
+
+# A kernel each: a set of graphs compiles those that it needs.
+COUNTING = (count_by_wedges, count_by_bits, count_by_estimate)
+ESTIMATED = 2
 
 
 @kernel
@@ -59,12 +105,12 @@ def ordered_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
     node, rows, columns = by_degree(indptr, neighbours)
     triangles, cycles = np.zeros(n, np.int64), np.zeros(n, np.int64)
     paths = np.zeros(n, np.int64)
-    mark = np.full(n, -1, np.int64)
+    mark = np.zeros(n, np.int64)
     for v in range(n):
         start = rows[v]
         stop = start
         while stop < rows[v + 1] and columns[stop] < v:
-            mark[columns[stop]] = v
+            mark[columns[stop]] = v + 1
             stop += 1
         closed = 0
         for e in range(start, stop):
@@ -74,7 +120,7 @@ def ordered_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
                 if w >= v:
                     break
                 paths[w] += 1
-                if mark[w] == v:
+                if mark[w] == v + 1:
                     closed += 1
                     triangles[node[w]] += 1
         triangles[node[v]] += closed // 2  # both (u, w) and (w, u) were seen

@@ -287,7 +287,9 @@ def estimated_eigenvalues(
         previous, current, image = current, image, previous
         done += 1
     values = diagonal[:done]
-    tridiagonal_eigenvalues(values, off[:done])
+    first, size = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    size[0] = done
+    tridiagonal_eigenvalues(values, off, first, size)
     values.sort()
     out = np.empty(wanted)
     for j in range(wanted):

@@ -17,9 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.kernel import Counts, Ends, Floats, kernel
-from graphglass.structure.kernels.dense_eigenvalues import sort_values, symmetric_eigenvalues
+from graphglass.structure.kernels.dense_eigenvalues import (
+    sort_values,
+    tridiagonal_eigenvalues,
+    tridiagonalise,
+)
 from graphglass.structure.kernels.hashing import mix, structural_keys
-from graphglass.structure.kernels.rayleigh import DRAWN_NODES, drawn_quantiles, laplacian_traces, moment_quantiles
+from graphglass.structure.kernels.rayleigh import (
+    DRAWN_NODES,
+    drawn_quantiles,
+    laplacian_traces,
+    moment_quantiles,
+    probe_squares,
+)
 from graphglass.structure.kernels.sparse_eigenvalues import (
     BLOCK,
     LEAST_STEPS,
@@ -33,6 +43,35 @@ SKETCH_NAMES = (*(f"lambda_{j}" for j in range(2, 10)), "rayleigh_q10", "rayleig
 SMALL = 9  # eigenvalues looked at, lambda_1 among them
 DENSE_CLASSES = 192  # at least DRAWN_NODES, whose whole spectrum is needed
 ACCURACY = 1e-6
+ABREAST = 8  # graphs whose eigenvalues are found at the same time
+
+
+def write_sketches(
+    chosen: Counts,
+    flat: tuple[Counts, Counts, Ends],
+    limit: int,
+    components: Floats,
+    sketch: Floats,
+    estimated: NDArray[np.bool_],
+) -> None:
+    """Write the eleven numbers of eq:spectral_sketch for the chosen graphs.
+
+    Parameters
+    ----------
+    components : float64 (graphs,)
+        How many components every graph has.
+    limit : int
+        Steps above which triangles are not listed, and the graph is marked in ``estimated``.
+    """
+    left = np.zeros(len(chosen), np.bool_)
+    sketch_graphs(chosen, *flat, np.ascontiguousarray(components), *probe_squares(), sketch, left)
+    large = chosen[left]
+    if not len(large):
+        return
+    trace_graphs(large, *flat, limit, sketch, estimated)
+    connected = large[components[large] < SMALL]  # all eigenvalues of the others are 0
+    if len(connected):
+        iterate_graphs(connected, *flat, sketch, estimated)
 
 
 @kernel
@@ -41,69 +80,98 @@ def sketch_graphs(
     node_offsets: Counts,
     neighbour_offsets: Counts,
     neighbours: Ends,
+    components: Floats,
     squares: Floats,
     sums: Floats,
-    limit: int,
     sketch: Floats,
-    estimated: NDArray[np.bool_],
-    large: NDArray[np.bool_],
+    left: NDArray[np.bool_],
 ) -> None:
-    """Write the eleven numbers of eq:spectral_sketch for the chosen graphs, given the squares of the probes.
+    """Write the sketch of those of the chosen graphs that the dense solver can do, given the squares of the probes.
 
-    Where the quotient is too large for the dense solver, the eigenvalues are left to :func:`iterate_graphs` and the
-    graph is marked in ``large``. Listing triangles for the third moment is given up above ``limit`` steps.
+    The others are marked in ``left``, (chosen,): their whole spectrum is not needed, or their quotient is too large.
     """
-    for g in chosen:
-        indptr = neighbour_offsets[node_offsets[g] : node_offsets[g + 1] + 1]
-        n = len(indptr) - 1
-        zeros = component_of(indptr, neighbours)[1]
-        solved = False
-        if zeros < SMALL or n <= DRAWN_NODES:
-            heads, _, rows, columns, weights, values, counts = quotient(indptr, neighbours)
-            if len(heads) <= DENSE_CLASSES:
-                spectrum = whole_spectrum(n, zeros, rows, columns, weights, values, counts)
-                for j in range(1, SMALL):
-                    sketch[g, j - 1] = spectrum[min(j, n - 1)]
-                if n <= DRAWN_NODES:
-                    drawn_quantiles(spectrum, squares, sums, sketch[g, SMALL - 1 :])
-                else:
-                    first, second, third = 0.0, 0.0, 0.0
-                    for value in spectrum:
-                        first += value
-                        second += value * value
-                        third += value * value * value
-                    moment_quantiles(n, first, second, third, sketch[g, SMALL - 1 :])
-                solved = True
+    starts, sizes = np.zeros(ABREAST + 1, np.int64), np.zeros(ABREAST, np.int64)
+    for first in range(0, len(chosen), ABREAST):
+        some = min(ABREAST, len(chosen) - first)
+        for r in range(some):
+            g = chosen[first + r]
+            starts[r + 1] = starts[r] + node_offsets[g + 1] - node_offsets[g]
+        spectra, off = np.zeros(starts[some]), np.zeros(starts[some])
+        for r in range(some):
+            g = chosen[first + r]
+            sizes[r] = -1
+            if components[g] < SMALL or starts[r + 1] - starts[r] <= DRAWN_NODES:
+                indptr = neighbour_offsets[node_offsets[g] : node_offsets[g + 1] + 1]
+                sizes[r] = reduce_graph(indptr, neighbours, spectra[starts[r] : starts[r + 1]], off[starts[r] :])
+            left[first + r] = sizes[r] < 0
+        tridiagonal_eigenvalues(spectra, off, starts, sizes[:some])
+        for r in range(some):
+            g = chosen[first + r]
+            if left[first + r]:
+                continue
+            n, spectrum = starts[r + 1] - starts[r], spectra[starts[r] : starts[r + 1]]
+            finish_spectrum(spectrum, sizes[r], int(components[g]))
+            for j in range(1, SMALL):
+                sketch[g, j - 1] = spectrum[min(j, n - 1)]
+            if n <= DRAWN_NODES:
+                drawn_quantiles(spectrum, squares, sums, sketch[g, SMALL - 1 :])
             else:
-                large[g] = True
-        if not solved:
-            first, second, third, complete = laplacian_traces(indptr, neighbours, limit)
-            moment_quantiles(n, first, second, third, sketch[g, SMALL - 1 :])
-            estimated[g] |= not complete
+                one, two, three = 0.0, 0.0, 0.0
+                for i in range(n):
+                    value = spectrum[i]
+                    one += value
+                    two += value * value
+                    three += value * value * value
+                moment_quantiles(n, one, two, three, sketch[g, SMALL - 1 :])
 
 
 @kernel
-def whole_spectrum(
-    n: int, zeros: int, rows: Counts, columns: Ends, weights: Floats, values: Floats, counts: Counts
-) -> Floats:
-    """All n eigenvalues of L_sym (eq:laplacian), sorted: the quotient's, the twins' and the isolated nodes'."""
-    q = len(rows) - 1
+def reduce_graph(indptr: Counts, neighbours: Ends, spectrum: Floats, off: Floats) -> int:
+    """Write the quotient's matrix in tridiagonal form, and behind its diagonal the eigenvalues of L_sym known from the
+    twins; the size of the quotient, or -1 and nothing written where it is too large for the dense solver."""
+    heads, _, rows, columns, weights, values, counts = quotient(indptr, neighbours)
+    q = len(heads)
+    if q > DENSE_CLASSES:
+        return -1
     matrix = np.zeros((q, q))
     for i in range(q):
         for e in range(rows[i], rows[i + 1]):
             matrix[i, columns[e]] = weights[e]
-    found = symmetric_eigenvalues(matrix)
-    spectrum = np.zeros(n)
-    for i in range(q):
-        spectrum[i] = min(max(1 - found[i], 0.0), 2.0)
+    tridiagonalise(matrix, spectrum, off)
     at = q
     for k in range(len(values)):
         for _ in range(counts[k]):
             spectrum[at] = values[k]
             at += 1
+    return q
+
+
+@kernel
+def finish_spectrum(spectrum: Floats, q: int, zeros: int) -> None:
+    """All eigenvalues of L_sym (eq:laplacian), sorted: the quotient's, the twins' and the isolated nodes'."""
+    for i in range(q):
+        spectrum[i] = min(max(1 - spectrum[i], 0.0), 2.0)
     sort_values(spectrum)
-    spectrum[:zeros] = 0.0  # known exactly; the solver leaves them at rounding level
-    return spectrum
+    for i in range(zeros):
+        spectrum[i] = 0.0  # known exactly; the solver leaves them at rounding level
+
+
+@kernel
+def trace_graphs(
+    chosen: Counts,
+    node_offsets: Counts,
+    neighbour_offsets: Counts,
+    neighbours: Ends,
+    limit: int,
+    sketch: Floats,
+    estimated: NDArray[np.bool_],
+) -> None:
+    """Write the quantiles of graphs without their spectrum; triangles are not listed above ``limit`` steps."""
+    for g in chosen:
+        indptr = neighbour_offsets[node_offsets[g] : node_offsets[g + 1] + 1]
+        first, second, third, complete = laplacian_traces(indptr, neighbours, limit)
+        moment_quantiles(len(indptr) - 1, first, second, third, sketch[g, SMALL - 1 :])
+        estimated[g] |= not complete
 
 
 @kernel
@@ -183,8 +251,9 @@ def merge_known(top: Floats, values: Floats, counts: Counts, out: Floats) -> Non
 def component_of(indptr: Counts, neighbours: Ends) -> tuple[Counts, int]:
     """Component number of each node, counted from 0 in order of first node, and how many there are."""
     n = len(indptr) - 1
-    component = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
+    component, queue = np.empty(n, np.int64), np.empty(n, np.int64)
+    for v in range(n):
+        component[v] = -1
     count = 0
     for root in range(n):
         if component[root] >= 0:

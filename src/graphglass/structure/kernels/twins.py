@@ -9,7 +9,6 @@ quotient, in which the class is one node of weight k.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.hashing import empty_table, find, mix
@@ -45,7 +44,8 @@ def quotient(indptr: Counts, neighbours: Ends) -> tuple[Counts, Floats, Counts, 
             known_values += joined[v]
     heads, mass, rows = np.empty(q, np.int64), np.empty(q), np.zeros(q + 1, np.int64)
     columns, weights = np.empty(ends, np.int32), np.empty(ends)
-    values, counts = np.ones(known_values), np.zeros(known_values, np.int64)
+    values, counts = np.empty(known_values), np.zeros(known_values, np.int64)
+    values[0] = 1.0
     at, known, i = 0, 1, 0
     for v in range(n):
         degree = indptr[v + 1] - indptr[v]
@@ -71,15 +71,15 @@ def quotient(indptr: Counts, neighbours: Ends) -> tuple[Counts, Floats, Counts, 
 
 
 @kernel
-def first_twins(indptr: Counts, neighbours: Ends) -> tuple[Counts, NDArray[np.bool_]]:
-    """The first twin of each node (itself where there is none before it), and whether the twins of it are joined.
+def first_twins(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
+    """The first twin of each node (itself where there is none before it), and 1 where the twins of it are joined.
 
     Nodes are looked up by a hash of their neighbourhood and then compared neighbour by neighbour with the first of that
     hash, so a collision can only leave twins separate, never join nodes that differ. Isolated nodes stay separate.
     A node cannot have twins of both kinds.
     """
     n = len(indptr) - 1
-    first, joined = np.empty(n, np.int64), np.zeros(n, np.bool_)
+    first, joined = np.empty(n, np.int64), np.zeros(n, np.int64)
     keys = np.empty(n, np.uint64)
     for v in range(n):
         first[v] = v
@@ -94,7 +94,7 @@ def first_twins(indptr: Counts, neighbours: Ends) -> tuple[Counts, NDArray[np.bo
             h = find(table, keys, v)
             if h != v and first[v] == v and first[h] == h and same(indptr, neighbours, h, v, closed == 1):
                 first[v] = h
-                joined[h] = closed == 1
+                joined[h] = closed
     return first, joined
 
 
