@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glassbench import localise as module
-from glassbench.held_out import HELD_OUT
+from glassbench.held_out import FRESH, HELD_OUT
 from glassbench.localise import DOMAINS, METHODS, graphs_of, localise, localise_table
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_a_planted_group_is_where_the_record_says():
     assert sorted(graph.node_labels[planted].tolist()) == [6, 34]
 
 
-@pytest.mark.parametrize(("part", "domains"), [("in-view", DOMAINS), ("held-out", HELD_OUT)])
+@pytest.mark.parametrize(("part", "domains"), [("in-view", DOMAINS), ("held-out", HELD_OUT), ("fresh", FRESH)])
 def test_the_page_shows_the_records(part, domains):
     files = [ROOT / "bench/results/localise" / part / f"{domain}.jsonl" for domain in domains]
     rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
@@ -43,7 +43,7 @@ def test_the_page_shows_the_records(part, domains):
 
 
 def test_held_out_plants_are_planted():
-    for domain, (load, plants) in HELD_OUT.items():
+    for domain, (load, plants) in [*HELD_OUT.items(), *FRESH.items()]:
         if domain in ("molecules", "sessions"):  # from files
             continue
         base = load(ROOT)[0]

@@ -245,12 +245,14 @@ def localise(
     """Plant causes in normal graphs and measure whether explanations point at them; print the table."""
     import json
 
-    from glassbench.held_out import HELD_OUT
+    from glassbench.held_out import FRESH, HELD_OUT
     from glassbench.localise import DOMAINS, METHODS, localise_table
     from glassbench.localise import localise as planted
 
     folder = data_root or Path(os.environ.get("GRAPHGLASS_DATA", "data"))
-    for part, domains, methods in (("in-view", DOMAINS, [*METHODS]), ("held-out", HELD_OUT, ["explain", "rarity"])):
+    parts = {"in-view": DOMAINS, "held-out": HELD_OUT, "fresh": FRESH}
+    for part, domains in parts.items():
+        methods = [*METHODS] if part == "in-view" else ["explain", "rarity"]
         rows = []
         for domain in domains:
             path = output / part / f"{domain}.jsonl"

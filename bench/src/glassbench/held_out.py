@@ -1,8 +1,9 @@
-"""Plants that were written before the attribution was settled and measured once it was."""
+"""Plants that the attribution was not chosen with: some written before it was settled, `FRESH` after it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -253,5 +254,86 @@ HELD_OUT: Mapping[str, Domain] = {
             "attics": _changed("label", "attic", 4),
             "clique of halls": _clique_of_halls,
         },
+    ),
+}
+
+
+# Written after the attribution was settled; nothing was changed once they were measured.
+
+FRESH_GROUPS = {
+    "trimethylgermyl": "[Ge](C)(C)C",
+    "nitramine": "N[N+](=O)[O-]",
+    "ketene": "C=C=O",
+    "thiirane": "C1CS1",
+    "iminophosphorane": "N=P(C)(C)C",
+    "sulfonyl azide": "S(=O)(=O)N=[N+]=[N-]",
+    "orthoester": "C(OC)(OC)OC",
+    "chain of five nitrogens": "N=NN=NN",
+}
+
+
+def _passed_on(random: Random, record: Record) -> tuple[Record, list[int]]:
+    """Money that four new firms pass on, one after another."""
+    chain = [new_node(record, "utility") for _ in range(4)]
+    record["edges"] += [
+        _paid(one, two, 500 * random.lognormal(0, 0.1)) for one, two in pairwise([_hub(record), *chain])
+    ]
+    return record, chain
+
+
+def _small_change(random: Random, record: Record) -> tuple[Record, list[int]]:
+    """Payments of a cent to three new people."""
+    people = [new_node(record, "person") for _ in range(3)]
+    record["edges"] += [_paid(_hub(record), person, 0.01) for person in people]
+    return record, people
+
+
+def _second_account(random: Random, record: Record) -> tuple[Record, list[int]]:
+    """A second account that the first pays into and that pays a shop."""
+    hub, account = _hub(record), new_node(record, "account")
+    record["edges"] += [_paid(hub, account, 700), _paid(account, new_node(record, "shop"), 60)]
+    return record, [account, account + 1]
+
+
+def _fork(random: Random, record: Record) -> tuple[Record, list[int]]:
+    """Three events follow one at once."""
+    last, like = int(random.integers(len(record["nodes"]))), record["edges"][0]
+    new = [new_node(record, record["nodes"][int(random.integers(len(record["nodes"])))]["label"]) for _ in range(3)]
+    record["edges"] += [edge_like(last, node, like) for node in new]
+    return record, [last, *new]
+
+
+def _shortcuts(random: Random, record: Record) -> tuple[Record, list[int]]:
+    """Three new edges between nodes far apart in the order in which they were made."""
+    size = len(record["nodes"])
+    pairs = [(int(random.integers(size // 3)), int(random.integers(2 * size // 3, size))) for _ in range(3)]
+    record["edges"] += [edge_like(one, two, record["edges"][0]) for one, two in pairs if not joined(record, one, two)]
+    return record, sorted({end for pair in pairs for end in pair})
+
+
+def _stray(random: Random, record: Record) -> tuple[Record, list[int]]:
+    """Five new nodes joined to nothing."""
+    first = len(record["nodes"])
+    record["nodes"] += [deepcopy(record["nodes"][0]) | {"id": str(10**6 + first + i)} for i in range(5)]
+    return record, list(range(first, first + 5))
+
+
+BROOM = _hung_on(10, [(0, 1), (1, 2), *((2, i) for i in range(3, 10))])
+SQUARES = _hung_on(9, [(i, i + 3) for i in range(6)] + [(i, i + 1) for i in range(9) if i % 3 != 2])
+
+FRESH: Mapping[str, Domain] = {
+    "molecules": (HELD_OUT["molecules"][0], {name: planted.with_group(text) for name, text in FRESH_GROUPS.items()}),
+    "payments": (
+        HELD_OUT["payments"][0],
+        {"money passed on": _passed_on, "small change": _small_change, "second account": _second_account},
+    ),
+    "sessions": (HELD_OUT["sessions"][0], {"fork": _fork}),
+    "trees": (HELD_OUT["trees"][0], {"broom": BROOM, "shortcuts": _shortcuts, "stray nodes": _stray}),
+    "lattices": (HELD_OUT["lattices"][0], {"broom": BROOM, "shortcuts": _shortcuts, "stray nodes": _stray}),
+    "communities": (HELD_OUT["communities"][0], {"broom": BROOM, "squares": SQUARES}),
+    "preferential": (HELD_OUT["preferential"][0], {"broom": BROOM, "squares": SQUARES, "stray nodes": _stray}),
+    "sensors": (
+        HELD_OUT["sensors"][0],
+        {"cold region": _changed("temperature", 16.0, 4), "shortcuts": _shortcuts, "stray nodes": _stray},
     ),
 }

@@ -68,14 +68,15 @@ class Unmatched:
 def with_ends(
     nodes: NDArray[np.float64], listed: EdgeList, weights: NDArray[np.float64], missing: float = 0.0
 ) -> Unmatched:
-    """Node weights, and edge weights of which half stays at the edge; each end gets a quarter of its strangest edge.
+    """Node weights, and edge weights of which half stays at the edge; each end gets up to a quarter.
 
-    Not of all its edges: the partner of many strange nodes would be stranger than they are.
+    An end gets the mean over its edges, with one usual edge counted in: of an edge between a node with many usual edges
+    and one with few, the latter is the strange end, and two strange edges say more than one.
     """
-    ends = np.zeros(len(nodes))
-    for side in (listed.sources, listed.targets):
-        np.maximum.at(ends, side, weights / 4)
-    return Unmatched(nodes + ends, weights / 2, missing)
+    both = np.concatenate([listed.sources, listed.targets])
+    total = np.bincount(both, np.tile(weights, 2), len(nodes))
+    ends = total / (1 + np.bincount(both, minlength=len(nodes)))
+    return Unmatched(nodes + ends / 4, weights / 2, missing)
 
 
 def beyond(values: NDArray[np.float64], normal: NDArray[np.float64], units: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -200,7 +200,7 @@ def explain_one(
     known: int | None = None
     resembles: tuple[Neighbour, ...] = ()
     if scorer.known is not None:
-        to_known = scorer.distances_to_known(query)
+        to_known = scorer.distances_to_known(rows)
         ranks = np.argsort(to_known, kind="stable")[: max(neighbours, 1)]
         known = int(ranks[0])
         ids = [scorer.known.graphs.graphs.ids[rank] for rank in ranks]

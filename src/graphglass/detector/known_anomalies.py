@@ -215,17 +215,19 @@ class KnownAnomalies(KnownSide):
 
     def scores(self, normals: NormalSide, queries: ProfiledGraphs, found: Candidates) -> NDArray[np.float64]:
         """Scores against both sides."""
-        distances, near, classified = self._measure(normals, queries, found)
+        rows = {channel.name: channel.encode(queries) for channel in normals.channels}
+        distances, near, classified = self._measure(normals, rows, found)
         return self.combined(self.fused(normals.fusion, distances, near), classified)
 
-    def contributions(
-        self, normals: NormalSide, queries: ProfiledGraphs, found: Candidates
-    ) -> dict[str, NDArray[np.float64]]:
-        """What each channel and the classifier add to the score; they sum to it."""
-        distances, near, classified = self._measure(normals, queries, found)
+    def parted_scores(
+        self, normals: NormalSide, rows: Mapping[str, Rows], found: Candidates
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Scores of encoded queries, and what each channel and the classifier add to them."""
+        distances, near, classified = self._measure(normals, rows, found)
         centre, scale, middle, unit = self.units
         shared = self._channel_parts(normals.fusion, distances, near)
-        return shared | {NAME: self.classifier_weight * (centre + scale * (classified - middle) / unit)}
+        scores = self.combined(self.fused(normals.fusion, distances, near), classified)
+        return scores, shared | {NAME: self.classifier_weight * (centre + scale * (classified - middle) / unit)}
 
     def left_out_contributions(
         self, normals: NormalSide, query: ProfiledGraphs, distances: Distances, scores: NDArray[np.float64]
@@ -240,14 +242,14 @@ class KnownAnomalies(KnownSide):
         return {name: (1 - self.classifier_weight) * values for name, values in parts.items()}
 
     def _measure(
-        self, normals: NormalSide, queries: ProfiledGraphs, found: Candidates
+        self, normals: NormalSide, rows: Mapping[str, Rows], found: Candidates
     ) -> tuple[Distances, Distances, NDArray[np.float64]]:
         """Distances to the normals and to the nearest known anomaly, and the classifier's value."""
-        rows, distances = {}, {}
-        pull = np.zeros(len(queries))
+        distances: dict[str, NDArray[np.float64]] = {}
+        pull = np.zeros(len(next(iter(rows.values()))))
         normal = self.coefficients[: len(self.training_rows)]
         for channel in normals.channels:
-            rows[channel.name], kernel = channel.encode(queries), kernel_of(channel, self.widths)
+            kernel = kernel_of(channel, self.widths)
             distances[channel.name], sums = normals.kernel_sums(
                 channel, rows[channel.name], found, kernel, self.training_rows, normal
             )

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from graphglass.channels.channel import AnyChannel
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.edge_kinds import edge_kinds
 from graphglass.channels.tables.edge_values import listed_edges
@@ -83,14 +84,15 @@ class NormalFacts:
         return found
 
 
-_FACTS: WeakKeyDictionary[ReferenceScorer, NormalFacts] = WeakKeyDictionary()
+_FACTS: WeakKeyDictionary[AnyChannel, NormalFacts] = WeakKeyDictionary()
 
 
 def normal_facts(scorer: ReferenceScorer) -> NormalFacts:
-    """The facts of a scorer's references, kept as long as the scorer."""
-    if scorer not in _FACTS:
-        _FACTS[scorer] = NormalFacts(scorer.references)
-    return _FACTS[scorer]
+    """The facts of a scorer's references, kept as long as its channels, which marks of anomalies leave as they are."""
+    facts = _FACTS.get(scorer.channels[0])
+    if facts is None or facts.references is not scorer.references:
+        facts = _FACTS[scorer.channels[0]] = NormalFacts(scorer.references)
+    return facts
 
 
 def _holders(codes: NDArray[np.int64], graph_of: NDArray[np.int64]) -> dict[int, int]:

@@ -246,7 +246,7 @@ class ReferenceScorer:
         """Scores and contributions of a few queries that are encoded already."""
         found = self.search(queries)
         if self.known is not None:
-            return self.known.scores(self, queries, found), self.known.contributions(self, queries, found)
+            return self.known.parted_scores(self, rows, found)
         distances = {c.name: self.channel_distances(c, rows[c.name], found) for c in self.channels}
         return self.fusion.scores(distances), self.fusion.contributions(distances)
 
@@ -263,11 +263,8 @@ class ReferenceScorer:
         """What each channel adds to the score of every query; they sum to it."""
         parts = []
         for part in _parts(queries):
-            found = self.search(part)
-            if self.known is not None:
-                parts.append(self.known.contributions(self, part, found))
-            else:
-                parts.append(self.fusion.contributions(self._distances(part, found)))
+            rows = {channel.name: channel.encode(part) for channel in self.channels}
+            parts.append(self.parted_scores(part, rows)[1])
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def fused_distances(
@@ -290,10 +287,10 @@ class ReferenceScorer:
             blocks.append(scores.reshape(-1, width) - twin)
         return np.maximum(np.concatenate(blocks), 0)
 
-    def distances_to_known(self, query: ProfiledGraphs) -> NDArray[np.float64]:
+    def distances_to_known(self, rows: Mapping[str, Rows]) -> NDArray[np.float64]:
         """Fused distance of one graph to every known anomaly, as :meth:`fused_distances` but without local units."""
         assert self.known is not None
-        pairs = {c.name: c.compare(c.encode(query), self.known.rows[c.name])[0] for c in self.channels}
+        pairs = {c.name: c.compare(rows[c.name], self.known.rows[c.name])[0] for c in self.channels}
         twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
         return np.maximum(self.fusion.scores(pairs) - twin, 0)
 

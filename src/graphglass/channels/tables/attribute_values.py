@@ -49,20 +49,20 @@ class AttributeMap(FeatureMap):
     ) -> Unmatched:
         """Nodes whose values lie past the quantiles of the nearest references.
 
-        A quantile past all of theirs weighs on the nodes past the farthest of theirs, more on those whose value fewer
-        of their nodes have. Only where no value does, means over neighbours count, and weigh on the neighbours that
+        A quantile past the mean of theirs weighs on the nodes past that mean, more on those whose value fewer of their
+        nodes have. Only where no value does, means over neighbours count, and weigh on the neighbours that
         make them.
         """
         graphs, width = query.graphs, len(past) // 2
-        normal, others = self.table(near.graphs), near.graphs.graphs
+        normal, others = near.weights @ self.table(near.graphs), near.graphs.graphs
         values, usual = attribute_columns(graphs), attribute_columns(others)
-        weights = _past_quantiles(values, usual, normal[:, :width], past[:width], short[:width])
+        weights = _past_quantiles(values, usual, normal[:width], past[:width], short[:width])
         if not weights.any():
             values, usual = (
                 neighbour_mean(table, part.node_offsets, part.neighbour_offsets, part.neighbours)
                 for table, part in ((values, graphs), (usual, others))
             )
-            centres = _past_quantiles(values, usual, normal[:, width:], past[width:], short[width:])
+            centres = _past_quantiles(values, usual, normal[width:], past[width:], short[width:])
             each = (centres / np.maximum(np.diff(graphs.neighbour_offsets), 1))[graphs.end_nodes]
             weights = np.bincount(graphs.global_neighbours, each, graphs.node_count).astype(np.float64)
         return replace(Unmatched.whole(graphs), nodes=weights)
@@ -84,11 +84,11 @@ def _past_quantiles(
     past: NDArray[np.float64],
     short: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """What quantiles weigh above and below all normal ones, over the nodes beyond by how unusual they are, (nodes,)."""
+    """What quantiles weigh above and below the normal ones, over the nodes beyond by how unusual they are, (nodes,)."""
     weights = np.zeros(len(values))
-    sides = (past, values, usual, normal.max(axis=0)), (short, -values, -usual, -normal.min(axis=0))
-    for side, own, others, farthest in sides:
-        beyond = np.tile(own, len(LEVELS)) > farthest
+    sides = (past, values, usual, normal), (short, -values, -usual, -normal)
+    for side, own, others, mean in sides:
+        beyond = np.tile(own, len(LEVELS)) > mean
         nearer = [np.searchsorted(np.sort(known), value) for known, value in zip(others.T, own.T, strict=True)]
         surprise = np.tile(-np.log1p(-np.stack(nearer, axis=1) / (1 + len(others))), len(LEVELS))
         weights += (beyond * surprise * (side / np.maximum(beyond.sum(axis=0), 1))).sum(axis=1)

@@ -38,7 +38,7 @@ class FeatureMap(ABC):
     ) -> Unmatched:
         """What of one query its nearest references lack; by default nothing that a node or an edge shows.
 
-        ``past`` is how far every column of the query lies above all of theirs, squared, ``short`` how far below.
+        ``past`` is how far every column of the query lies above their weighted mean, squared, ``short`` how far below.
         """
         return Unmatched.whole(query.graphs)
 

@@ -141,16 +141,9 @@ class TableChannel(Channel[NDArray[np.float32]]):
     def unmatched(self, query: ProfiledGraphs, near: Nearest) -> Unmatched:
         if not self.standardised:
             return Unmatched.whole(query.graphs)
-        row, others = self.encode(query)[0], self.references[near.places]
-        # Where one of the nearest has everything, the most like it are left out one by one, a twin never.
-        for keep in _ever_farther(np.abs(row - others).sum(axis=1), near.weights):
-            sides = row - others[keep].max(axis=0), others[keep].min(axis=0) - row
-            past, short = (np.where(side > ROUNDING, side, 0.0).astype(np.float64) ** 2 for side in sides)
-            left = near if len(keep) == len(others) else near[keep]
-            found = self.features.unmatched(query, left, past, short)
-            if found.nodes.any() or found.edges.any():
-                break
-        return found
+        off = (self.encode(query)[0] - near.weights @ self.references[near.places]).astype(np.float64)
+        past, short = (np.where(side > ROUNDING, side, 0.0) ** 2 for side in (off, -off))
+        return self.features.unmatched(query, near, past, short)
 
     def state(self) -> State:
         learned = {f"{LEARNED}{name}": value for name, value in self.features.state().items()}
@@ -177,14 +170,6 @@ class TableChannel(Channel[NDArray[np.float32]]):
             return rows
         self._whitening = Whitening(rows)
         return _joined((unit_rows(self._whitening(rows[i : i + ROWS])) for i in parts), len(table))
-
-
-def _ever_farther(distances: NDArray[np.float32], weights: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:
-    """All places, then without the nearest, and so on while those left have half of the weight."""
-    order = np.argsort(-distances, kind="stable")
-    for count in range(len(order), 0, -1):
-        if count == len(order) or weights[order[:count]].sum() >= 0.5:
-            yield order[:count]
 
 
 def _joined(parts: Iterator[NDArray[np.float32]], count: int) -> NDArray[np.float32]:
