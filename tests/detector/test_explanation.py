@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from graphglass import GraphGlass, read_graphs
+from graphglass.detector.normal_facts import normal_facts
 from graphglass.errors import InputError, ParameterError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.concatenation import concatenate
@@ -154,6 +155,34 @@ def test_parts_do_not_depend_on_the_order_of_nodes(normals, queries, reordered):
         assert other.whole == pytest.approx(told.whole, abs=1e-9)
 
 
+def test_parts_do_not_depend_on_the_batch_or_the_format(normals, queries):
+    detector = GraphGlass().fit(normals)
+    graph = queries[-2]
+    alone, among = detector.explain(graph), detector.explain(queries, id=graph.ids[0])
+    listed = graph.edge_list()
+    ends = zip(listed.sources.tolist(), listed.targets.tolist(), listed.labels.tolist(), strict=True)
+    record = {
+        "id": graph.ids[0],
+        "nodes": [{"id": i, "label": code} for i, code in enumerate(graph.node_labels.tolist())],
+        "edges": [{"source": one, "target": two, "label": code} for one, two, code in ends],
+    }
+    written = detector.explain(read_graphs([record]))
+    for other in (among, written):
+        assert other.score == alone.score
+        assert other.node_attribution == pytest.approx(alone.node_attribution, abs=1e-9)
+        assert np.sort(other.edge_attribution) == pytest.approx(np.sort(alone.edge_attribution), abs=1e-9)
+        assert [cause.nodes for cause in other.causes] == [cause.nodes for cause in alone.causes]
+    assert among.reasons == alone.reasons
+
+
+def test_facts_of_the_references_outlive_a_mark(normals, queries):
+    detector = GraphGlass().fit(normals)
+    facts = normal_facts(detector.scorer_)
+    detector.add_anomalies(queries[:1])
+    assert normal_facts(detector.scorer_) is facts
+    assert normal_facts(detector.add_references(queries[1:2]).scorer_) is not facts
+
+
 def test_a_graph_equal_to_a_reference_has_no_hot_node(normals, reordered):
     twin = replace(normals[5], ids=("twin",))
     detector = GraphGlass(repeats="keep").fit(concatenate([normals, twin]))
@@ -220,7 +249,13 @@ def test_an_explanation_costs_little_more_than_its_score(normals, queries):
             call(graph)
         return time.process_time() - begin
 
-    assert min(cost(detector.explain) for _ in range(3)) < 9 * min(cost(detector.decision_function) for _ in range(3))
+    for marks in (queries[:1], queries[1:2]):
+        explaining, scoring = (
+            min(cost(call) for _ in range(3)) for call in (detector.explain, detector.decision_function)
+        )
+        assert explaining < 9 * scoring
+        detector.add_anomalies(marks)
+        detector.explain(graph)
 
 
 def test_one_graph_is_chosen_by_its_id(normals, queries):

@@ -31,7 +31,9 @@ def test_the_metal_of_cisplatin_is_the_hottest_atom_and_the_first_sentence(drugs
     ("smiles", "name", "atoms"),
     [
         ("CC(=O)Nc1ccc(N=[N+]=[N-])cc1", "an azide", {8, 9, 10}),
-        ("OC(=O)c1ccccc1OO", "a peroxide", {9, 10}),
+        ("OC(=O)c1ccccc1OO", "a hydroperoxide", {9, 10}),
+        ("CC(=O)Nc1ccc([N+]#[C-])cc1", "an isocyanide", {8, 9}),
+        ("CC(C)OP(C)(=O)F", "a phosphoryl fluoride", {4, 6, 7}),
         ("CCOC(=O)c1ccc(B(O)O)cc1", "a boronic acid", {9, 10, 11}),
     ],
 )
@@ -42,6 +44,20 @@ def test_functional_groups_are_named_and_hot(drugs, smiles, name, atoms):
     assert sentence.words.endswith("; none of the five nearest normal molecules does.")
     assert set(sentence.nodes) == atoms
     assert int(told.node_attribution.argmax()) in atoms
+
+
+def test_heavy_hydrogen_is_named(drugs):
+    told = explained(drugs, "[2H]C([2H])([2H])Oc1ccccc1OCC(O)CO")
+    assert told.reasons[0].startswith("Contains deuterium or tritium (H0, H2, H3); none of 12 normal molecules has ")
+    assert told.node_attribution.argmax() in (0, 2, 3)
+    bridge = read_graphs(["[H][H]"], format="smi")
+    assert "deuterium" not in " ".join(drugs.explain(bridge).reasons)
+
+
+def test_atoms_that_are_equal_share_a_sentence(drugs):
+    reasons = explained(drugs, "CC[Pb](CC)(CC)CC").reasons
+    assert reasons[0] == "Contains lead (Pb2); none of 12 normal molecules has lead."
+    assert sum(text.startswith("C") and not text.startswith("Contains") for text in reasons) <= 1
 
 
 def test_a_missing_ring_is_told_with_a_reference_that_has_one(drugs):
@@ -89,6 +105,23 @@ def test_an_attribute_is_told_by_its_name_with_the_normal_range(flows):
     told = flows.explain(read_graphs([record]))
     assert told.reasons[0].startswith("Node n4 (b): risk score 50; normal nodes have -")
     assert told.causes[0].nodes == (4,)
+
+
+def test_nodes_with_one_unusual_value_share_a_sentence():
+    rng = np.random.default_rng(3)
+
+    def sensors(name, stuck=()):
+        nodes = [
+            {"id": f"s{i}", "attributes": {"load": 0 if i in stuck else int(rng.integers(8, 60))}} for i in range(12)
+        ]
+        edges = [{"source": f"s{i}", "target": f"s{i + 1}"} for i in range(11)]
+        return {"id": name, "nodes": nodes, "edges": edges}
+
+    detector = GraphGlass().fit(read_graphs([sensors(f"day {i}") for i in range(40)]))
+    told = detector.explain(read_graphs([sensors("stuck", stuck=(2, 5, 9))]))
+    sentence = next(cause for cause in told.causes if "load 0; normal nodes have 8 to 59" in cause.words)
+    assert set(sentence.nodes) == {2, 5, 9}
+    assert all(name in sentence.words for name in ("s2", "s5", "s9"))
 
 
 def test_an_edge_against_the_usual_direction_is_named(flows):

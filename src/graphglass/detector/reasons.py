@@ -258,8 +258,8 @@ def _node_told(evidence: Evidence, node: int, nodes: NDArray[np.float64], edges:
         return _label_told(evidence, int(labels[node]))
     strengths = {name: float(part[0][node]) for name, part in evidence.parts.by_channel.items()}
     family = max(strengths, key=lambda name: strengths[name]).partition(":")[0]
-    if family == "attributes" and (words := _value_words(evidence, node)) is not None:
-        return words, {node}, set()
+    if family == "attributes" and (told := _value_told(evidence, node, nodes)) is not None:
+        return told
     around = [i for i, pair in enumerate(evidence.ends) if node in pair and edges[i] > 0]
     if family == "edges" and around:
         edge = max(around, key=lambda i: edges[i])
@@ -284,10 +284,11 @@ def _label_told(evidence: Evidence, label: int) -> Told:
     ends = [pair for pair in evidence.ends if set(pair) & set(found)]  # what is joined to the label is strange by it
     text, holders = node_label_text(evidence.graph, label), evidence.facts.label_holders.get(label, 0)
     if evidence.molecule:
-        name = element_name(label) or text
-        words = (
-            f"Contains {name} ({_listed([evidence.node(node) for node in found])}); {evidence.backed(name, holders)}."
-        )
+        name = thing = element_name(label) or text
+        if name == "hydrogen" and _isotopes(evidence.graph, found):
+            name, thing = "deuterium or tritium", "hydrogen that is an atom of its own"
+        where = _listed([evidence.node(node) for node in found])
+        words = f"Contains {name} ({where}); {evidence.backed(thing, holders)}."
     else:
         known = {node_label_text(evidence.facts.references.graphs, code) for code in evidence.facts.label_holders}
         # The text "C" is not the atom that is written the same: labels of two formats were read.
@@ -297,6 +298,16 @@ def _label_told(evidence: Evidence, label: int) -> Told:
             f"Label {text} at node{'s' if len(found) > 1 else ''} {where}; {evidence.backed('this label', holders)}."
         )
     return words, set(found).union(*ends), set()
+
+
+def _isotopes(graph: GraphSet, hydrogens: Sequence[int]) -> bool:
+    """Whether hydrogens are isotopes: readers fold all others into the one atom that they are bonded to."""
+    assert graph.node_labels is not None
+    for node in hydrogens:
+        bonded = graph.neighbours[graph.neighbour_offsets[node] : graph.neighbour_offsets[node + 1]]
+        if len(bonded) != 1 or graph.node_labels[bonded[0]] <= 1:  # a dummy, or hydrogen
+            return False
+    return True
 
 
 def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
@@ -321,10 +332,14 @@ def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
     return None
 
 
-def _value_words(evidence: Evidence, node: int) -> str | None:
-    """The attribute of a node that lies farthest outside what normal nodes have; None where it lies inside."""
+def _value_told(evidence: Evidence, node: int, nodes: NDArray[np.float64]) -> Told | None:
+    """The attribute of a node farthest outside what normal nodes have, with all warm nodes of that value.
+
+    None where all attributes lie inside.
+    """
     graph, near = evidence.graph, np.asarray(evidence.near.graphs.graphs.attributes, np.float64)
-    values = np.asarray(graph.attributes, np.float64)[node]
+    table = np.asarray(graph.attributes, np.float64)
+    values = table[node]
     for (low, high), who in (
         (evidence.facts.attribute_range, evidence.normals),
         ((near.min(axis=0), near.max(axis=0)), evidence.nearest),
@@ -334,12 +349,15 @@ def _value_words(evidence: Evidence, node: int) -> str | None:
         name, value, usual = graph.attribute_names[column], values[column], (low[column], high[column])
         if past[column] <= 0:
             continue
+        equal = np.flatnonzero((table[:, column] == value) & (nodes > 0)).tolist()
+        names = _listed([evidence.node(other) for other in sorted(equal, key=lambda other: -nodes[other])])
         if graph.attribute_names != ATOM_ATTRIBUTES:
-            fact = f"Node {evidence.node(node)}: {name.replace('_', ' ')} {amount(value)}"
-            return f"{fact}; normal nodes have {_between(*usual)} ({who})."
+            fact = f"Node{'s' if len(equal) > 1 else ''} {names}: {name.replace('_', ' ')} {amount(value)}"
+            return f"{fact}; normal nodes have {_between(*usual)} ({who}).", set(equal), set()
         if name == "formal_charge":
             bounds = " to ".join(f"{bound:+.0f}" for bound in usual)
-            return f"{evidence.node(node)} has charge {value:+.0f}; atoms of {who} have {bounds}."
+            have = "have" if len(equal) > 1 else "has"
+            return f"{names} {have} charge {value:+.0f}; atoms of {who} have {bounds}.", set(equal), set()
     return None
 
 
@@ -385,7 +403,11 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
     covered = _warm_around(graph, node, nodes)
     name = evidence.node(node) if evidence.molecule else f"Node {evidence.node(node)}"
     noun, others = evidence.nouns["node"], len(covered) - 1
-    more = f" ({_count(others)} more {noun}{'s' if others > 1 else ''} around it)" if others else ""
+    equal = set(np.flatnonzero(np.isclose(nodes, nodes[node], rtol=1e-9, atol=0)).tolist()) - covered
+    notes = [f"{_several(others, f'more {noun}')} around it"] if others else []
+    notes += [f"and {_several(len(equal), noun)} of equal weight"] if equal else []
+    more = f" ({' '.join(notes)})" if notes else ""
+    covered |= equal
     joined = "bonded" if evidence.molecule else "joined"
     degree, triangles = (
         int(np.diff(graph.neighbour_offsets)[node]),
@@ -425,18 +447,20 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
     # The nearest references have all of it, but less often.
     radius = max(range(len(seen)), key=lambda level: (seen[level][0] / max(seen[level][1].max(), 1), -level))
     own, counts, _ = seen[radius]
+    single, ending = own == 1, "" if own == 1 else "s"
     if radius == 0 and graph.node_labels is not None:
         label = int(graph.node_labels[node])
         text = node_label_text(graph, label)
-        what = f"{element_name(label) or text} atoms" if evidence.molecule else f"nodes with label {text}"
-        fact, covered = (
-            f"{what}, such as {evidence.node(node)}",
-            set(np.flatnonzero(graph.node_labels == label).tolist()),
-        )
+        what = f"{element_name(label) or text} atom{ending}" if evidence.molecule else f"node{ending} with label {text}"
+        fact = f"{what}, {'' if single else 'such as '}{evidence.node(node)}"
+        covered = set(np.flatnonzero(graph.node_labels == label).tolist())
     else:
-        fact = f"{noun}s like {evidence.node(node)}" + (f" within {_several(radius, step)}" if radius else "")
-    fewer = int((counts < own).sum())
-    usual = f"at most {counts.max()}" if own > counts.max() else f"fewer in {_count(fewer)} cases"
+        fact = f"{noun}{ending} like {evidence.node(node)}" + (f" within {_several(radius, step)}" if radius else "")
+    usual = (
+        f"at most {counts.max()}" if own > counts.max() else f"fewer in {_several(int((counts < own).sum()), 'case')}"
+    )
+    if single:
+        usual = f"none in {_several(int((counts < own).sum()), 'case')}"
     return f"{_count(own).capitalize()} {fact}; {evidence.nearest} have {usual}.", covered, set()
 
 
@@ -518,7 +542,10 @@ def _missing(evidence: Evidence) -> str | None:
     for label in np.setdiff1d(near.node_labels, graph.node_labels).tolist():
         if len(np.unique(near.node_graph[near.node_labels == label])) == len(near):
             text, holders = node_label_text(near, label), evidence.facts.label_holders.get(label, 0)
-            what = f"no {element_name(label) or text}" if evidence.molecule else f"no node with label {text}"
+            if evidence.molecule:
+                what, shown = f"no {element_name(label) or text}", shown.replace("have one", "contain it")
+            else:
+                what = f"no node with label {text}"
             return f"{what}; {shown}, as do {holders:,} of {evidence.normals}."
     return None
 

@@ -44,7 +44,8 @@ def save_explanation(explanation: Explanation, path: Path) -> None:
     kind = path.suffix.lower()
     if kind == ".html":
         title = escape(f"{explanation.id} explained")
-        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        themes = '<meta name="color-scheme" content="light dark">'  # the page's own colours follow the drawing's
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8">{themes}<title>{title}</title>'
         write_file(path, f"{head}{explanation_html(explanation)}</html>".encode())
     elif kind == ".svg":
         write_file(path, explanation_svg(explanation).encode())

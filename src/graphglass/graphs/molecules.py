@@ -249,6 +249,7 @@ def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], op
                 stereo = _stereo(molecule)
                 records.add(_record(molecule, row, name, label, stereo if options.stereo else None))
                 found.update(salts=int(not whole), stereo=int(stereo.any()), placed=int(_placed(molecule)))
+                found.update(isotopes=int(_has_isotopes(molecule)))
             except GraphError as error:
                 options.log.add(row.position, name, str(error), row.columns)
     for many, text in (
@@ -261,10 +262,15 @@ def read_molecules(rows: list[MoleculeRow], parse: Callable[[Any, Any], Any], op
             f"stereochemistry, not compared; {setting('stereo', True)} compares it",
         ),
         (found["placed"], "3D coordinates, not compared"),
+        (found["isotopes"], "isotopes of elements other than hydrogen, not compared"),
     ):
         if many:
             options.log.note(f"{many} of {counted(len(records.records), 'molecule')}: {text}")
     return records.build()
+
+
+def _has_isotopes(molecule: Any) -> bool:
+    return any(atom.GetIsotope() and atom.GetAtomicNum() > 1 for atom in molecule.GetAtoms())
 
 
 def _placed(molecule: Any) -> bool:

@@ -268,6 +268,11 @@ def test_salts_are_counted_and_standardised() -> None:
         read_graphs(molecules, format="smi", standardise="all")
 
 
+def test_isotopes_that_make_no_difference_are_counted() -> None:
+    result = read_report(["[13CH3]CO", "CCO", "[2H]CO"], format="smi")
+    assert result.notes == ("1 of 3 molecules: isotopes of elements other than hydrogen, not compared",)
+
+
 def test_stereochemistry_is_counted_and_compared_on_request() -> None:
     molecules = ["C[C@H](O)N", "C[C@@H](O)N", "C/C=C/C", "C/C=C\\C", "CCO"]
     result = read_report(molecules, format="smi")
