@@ -33,14 +33,20 @@ class MarkedPool:
     graphs : ProfiledGraphs
     scorer : ReferenceScorer
         Its known anomalies, if any, are known from the start.
+    equal : int64 (graphs,)
+        The reference that a graph equals, -1 for none: it is compared with the others, as it is without marks.
     """
 
-    def __init__(self, graphs: ProfiledGraphs, scorer: ReferenceScorer) -> None:
+    def __init__(self, graphs: ProfiledGraphs, scorer: ReferenceScorer, equal: NDArray[np.int64]) -> None:
         self._scorer, self._kernel = scorer, scorer.normal_kernel
         found, channels = scorer.search(graphs), scorer.channels
         self._rows: dict[str, Rows] = {channel.name: channel.encode(graphs) for channel in channels}
         self._references = {channel.name: scorer.rows(channel) for channel in channels}
         self._distances = {c.name: scorer.channel_distances(c, self._rows[c.name], found) for c in channels}
+        for place in np.flatnonzero(equal >= 0):
+            left_out = scorer.left_out_distances(graphs[[place]], int(equal[place]))
+            for name, values in left_out.items():
+                self._distances[name][place] = values[0]
         self._similar = np.ones((len(graphs), len(self._kernel.training_rows)))
         for channel in channels:
             near = scorer.distances_to(channel, self._rows[channel.name], self._kernel.training_rows)

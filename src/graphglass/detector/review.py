@@ -86,8 +86,8 @@ class Review:
         self._fixed = detector.score_table(graphs)
         self._places = {name: place for place, name in enumerate(self._fixed.ids)}
         shown = self._fixed.graphs
-        equal = equal_places(shown, detector.scorer_.graphs)
-        self._equals_reference = {self._fixed.ids[place] for place in np.flatnonzero(equal >= 0)}
+        self._equal = equal_places(shown, detector.scorer_.graphs)
+        self._equals_reference = {self._fixed.ids[place] for place in np.flatnonzero(self._equal >= 0)}
         groups = equal_places(shown, shown[distinct_places(shown)])
         self._group = dict(zip(self._fixed.ids, groups.tolist(), strict=True))  # equal graphs have the same number
         # What no mark changes is worked out now: a mark must take effect at once.
@@ -168,7 +168,7 @@ class Review:
         measured, scorer = self._fixed.measured, self._detector.scorer_
         if measured is None or len(measured) * len(scorer.normal_kernel.training_rows) > KEPT_PAIRS:
             return None
-        return MarkedPool(measured, scorer)
+        return MarkedPool(measured, scorer, self._equal)
 
     def scores_with_marks(self, *, normals: bool = True) -> NDArray[np.float64]:
         """Scores of all graphs by what is known now; without `normals`, marks of normal graphs are left out."""
