@@ -79,13 +79,18 @@ def commands(body):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
-def test_a_page_runs_from_top_to_bottom(page, place, monkeypatch):
+def test_a_page_runs_from_top_to_bottom(page, place, monkeypatch, capsys):
     monkeypatch.chdir(place)
     names = starting_names(page.stem)
     walked = page.stem in WALKED or page.parent.name in WALKED
+    printed = ""
     for language, body in blocks(page):
         if language == "python":
+            capsys.readouterr()
             run_python(body, page, names)
+            printed = capsys.readouterr().out
+        elif language == "text":  # what the block before it prints
+            assert body.split() == printed.split()
         elif language in ("console", "sh", ""):
             for command in commands(body):
                 quick = command.startswith(QUICK) and "--cluster" not in command

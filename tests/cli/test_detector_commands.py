@@ -166,6 +166,12 @@ def test_explain(place, queries):
     assert sum(body["contributions"].values()) == pytest.approx(body["score"])
 
 
+def test_a_single_graph_is_explained_without_its_id(place, queries, tmp_path):
+    write_json_lines(queries[:1], tmp_path / "one.jsonl")
+    assert glass("explain", place / "model", tmp_path / "one.jsonl").output.startswith(f"{queries.ids[0]}: score")
+    fails("Name it with --id.", "explain", place / "model", place / "queries.jsonl")
+
+
 def test_names_are_printed_as_they_are(place, normals, queries, tmp_path):
     # Markup would lose [nH], stop at [/y] and draw :o: as a circle.
     model, odd = tmp_path / "model", ("c1cc[nH]c1", "[/y]", "c:o:c", "[bold]x")

@@ -94,6 +94,18 @@ def test_nothing_readable_is_an_error(tmp_path):
         glass("describe", tmp_path / "m.smi")
 
 
+def test_a_file_of_blank_lines_holds_nothing(tmp_path):
+    (tmp_path / "m.smi").write_text("\n\n")
+    with pytest.raises(GraphError, match=r"m\.smi: it holds none$"):
+        glass("describe", tmp_path / "m.smi")
+
+
+def test_only_repairs_that_were_made_are_told(tmp_path):
+    path = tmp_path / "g.jsonl"
+    path.write_text('{"id": "a", "nodes": 2, "edges": [[0, 1], [0, 1]]}\n')
+    assert f"{path}: repeated edges (1) were removed\n" in glass("describe", path).stderr
+
+
 @pytest.mark.parametrize("suffix", ["smi", "sdf", "jsonl", "csv", "parquet", "zip", "graphml"])
 def test_an_empty_file_is_called_empty(tmp_path, suffix):
     (tmp_path / f"g.{suffix}").write_text("")
@@ -128,7 +140,7 @@ def test_one_is_not_many(tmp_path):
 def test_repairs_are_told_in_one_line(tmp_path):
     path = tmp_path / "g.jsonl"
     path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 0], [0, 1], [1, 0], [1, 2], [1, 2]]}\n')
-    assert f"{path}: self-loops (1) were removed and repeated edges (2) removed\n" in glass("describe", path).stderr
+    assert f"{path}: self-loops (1) were removed, repeated edges (2) were removed\n" in glass("describe", path).stderr
     path.write_text('{"id": "a", "nodes": 3, "edges": [[0, 1]]}\n')
     assert glass("describe", path, "--quiet").stderr == ""
 

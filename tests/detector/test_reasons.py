@@ -60,6 +60,16 @@ def test_atoms_that_are_equal_share_a_sentence(drugs):
     assert sum(text.startswith("C") and not text.startswith("Contains") for text in reasons) <= 1
 
 
+def test_groups_in_number_are_compared_in_number():
+    normals = ["CCCCC[N+](=O)[O-]", "CCC(C)CC[N+](=O)[O-]", "CCCC[N+](=O)[O-]", "CCCCCC[N+](=O)[O-]"]
+    many = "O=[N+]([O-])CC(C[N+](=O)[O-])(C[N+](=O)[O-])C[N+](=O)[O-]"
+    detector = GraphGlass().fit(
+        read_graphs([*normals, "O=[N+]([O-])CC(C[N+](=O)[O-])(C[N+](=O)[O-])CC[N+](=O)[O-]"], format="smi")
+    )
+    told = " ".join(detector.explain(many).reasons)
+    assert "Contains four nitro groups; one of the five nearest normal molecules does." in told
+
+
 def test_a_missing_ring_is_told_with_a_reference_that_has_one(drugs):
     told = explained(drugs, "CCCCCCCC(=O)O")
     assert any("no ring; all five nearest normal molecules have one, such as line-" in text for text in told.reasons)

@@ -28,6 +28,12 @@ def test_the_first_of_equal_graphs_is_found_whatever_the_order_of_nodes():
     assert distinct_places(graphs).tolist() == [0, 1, 3, 5]
 
 
+def test_references_that_are_all_equal_are_all_kept_and_told():
+    detector = GraphGlass().fit(read_graphs(["CCO"] * 12, format="smi"))
+    assert (detector.scorer_.reference_count, detector.scorer_.repeated) == (12, 0)
+    assert detector.repeats_notice() == "All 12 references are equal, which ranks nothing."
+
+
 @pytest.mark.parametrize("times", [2, 3])
 def test_copies_of_molecules_change_nothing(molecules, times):
     references, queries = molecules[:40], molecules[40:]

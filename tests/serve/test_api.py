@@ -41,6 +41,12 @@ def test_a_body_without_a_content_type_is_told_which(client, ring):
     assert "Content-Type: application/json" in answer.json()["detail"]
 
 
+def test_a_mistyped_field_is_named(client):
+    answer = client.post("/v1/score", json={"smile": ["CCO"]})
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == "'smile' is no field of this request; /docs lists its fields."
+
+
 def test_molecules_need_a_model_of_molecules(client):
     answer = client.post("/v1/score", json={"smiles": ["CCO"]})
     assert answer.status_code == 422

@@ -87,6 +87,13 @@ def test_examples_score(tmp_path, flows, molecules):
         assert set(ids[:2]) - set(graphs.ids)  # a graph that was made up is among the strangest
 
 
+def test_a_spreadsheet_is_refused_with_advice(chemist):
+    kind = {"content-type": "application/octet-stream"}
+    answer = chemist[0].post("/v1/read", params={"name": "m.xlsx"}, content=b"PK\x03\x04", headers=kind)
+    assert answer.status_code == 422
+    assert "Save the sheet as CSV" in answer.json()["detail"]
+
+
 def test_a_table_with_unknown_headers_names_its_columns(chemist):
     client, _ = chemist
     headers = {"Content-Type": "application/octet-stream"}

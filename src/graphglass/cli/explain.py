@@ -22,7 +22,7 @@ app = typer.Typer()
 def explain(
     model: MODEL,
     queries: Annotated[Path, typer.Argument(help="The file the graph is in.")],
-    identifier: Annotated[str, typer.Option("--id", help="The graph's id.")],
+    identifier: Annotated[str | None, typer.Option("--id", help="The graph's id, unless it is the only one.")] = None,
     as_json: JSON = False,
     *,
     reading: Reading,

@@ -96,7 +96,8 @@ class Reading:
         result = read_report(path, **settings)
         summary = result.summary(None if self.all_rejects else 5)
         if not len(result.graphs):
-            raise GraphError(f"No graph could be read from {path}: {'; '.join(result.notes) or summary}")
+            found = "; ".join(result.notes) or (summary if result.rejects else "it holds none")
+            raise GraphError(f"No graph could be read from {path}: {found}")
         for note in result.notes:
             typer.echo(f"{path}: {note}", err=True)
         if result.rejects:
@@ -110,8 +111,9 @@ class Reading:
         loops, repeated, _ = result.graphs.removed.sum(axis=0)
         if loops or repeated:
             kept = "merged" if "count" in result.graphs.edge_attribute_names else "removed"
-            repairs = f"self-loops ({loops}) were removed and repeated edges ({repeated}) {kept}"
-            typer.echo(f"{path}: {repairs}", err=True)
+            repairs = [f"self-loops ({loops}) were removed"] if loops else []
+            repairs += [f"repeated edges ({repeated}) were {kept}"] if repeated else []
+            typer.echo(f"{path}: {', '.join(repairs)}", err=True)
         return result
 
     def refuse_with_cluster(self) -> None:

@@ -141,9 +141,11 @@ class GraphGlass(ReferenceDetector):
         if scorer.repeated:
             total = scorer.reference_count + scorer.repeated
             return f"{scorer.repeated} of {total} references equal another one and count once."
-        if self._counts_once(scorer.graphs) or not scorer.keeps_all:
+        if not scorer.keeps_all:
             return ""
         repeated = scorer.reference_count - len(distinct_places(scorer.graphs))
+        if self._counts_once(scorer.graphs):
+            return f"All {scorer.reference_count} references are equal, which ranks nothing." if repeated else ""
         if repeated < MANY_REPEATS * scorer.reference_count:
             return ""
         return (

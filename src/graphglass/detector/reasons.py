@@ -318,14 +318,14 @@ def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
         if not atoms <= members or 2 * sum(count < own[name] for count in normal) <= len(normal):
             continue
         covered = set().union(*(other for title, other in evidence.groups if title == name))
-        having, single = sum(count > 0 for count in normal), own[name] == 1
+        as_many, single = sum(count >= own[name] for count in normal), own[name] == 1
         contained = f"{_article(name)} {name}" if single else f"{_count(own[name])} {name}s"
         if single:
             contained += f" ({_listed([evidence.node(atom) for atom in sorted(members)])})"
-        if having == 0:
+        if not any(normal):
             usual = f"{evidence.none} {'does' if single else 'has one'}"
-        elif single or max(normal) >= own[name]:
-            usual = f"{_count(having)} of {evidence.nearest} {'does' if having == 1 else 'do'}"
+        elif as_many:
+            usual = f"{_count(as_many)} of {evidence.nearest} {'does' if as_many == 1 else 'do'}"
         else:
             usual = f"{evidence.nearest} have at most {max(normal)}"
         return f"Contains {contained}; {usual}.", covered, set()

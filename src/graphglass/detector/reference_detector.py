@@ -36,7 +36,7 @@ from graphglass.detector.scored_graphs import ScoredGraphs, html_table, scored_g
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.errors import GraphError, InputError, NotFittedError, ParameterError
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.messages import counted, no_such_id
+from graphglass.messages import counted, either, no_such_id
 
 if TYPE_CHECKING:
     from graphglass.files.load import Artifact
@@ -263,7 +263,8 @@ class ReferenceDetector:
             graphs = self._some(graphs, self._fitted("scorer_"), strict=False)[id]
         query = self._queries(graphs)
         if len(query) != 1:
-            raise InputError(f"{self._name}.explain takes one graph, found {len(query)}. Select one, as in graphs[3].")
+            named = either("Name it with --id.", "Select one, as in graphs[3].")
+            raise InputError(f"{self._name}.explain takes one graph, found {len(query)}. {named}")
         return explain_one(query, self.scorer_, neighbours=neighbours)
 
     def explain_all(self, graphs: GraphsLike, *, neighbours: int = 5) -> list[Explanation]:
@@ -467,10 +468,12 @@ class ReferenceDetector:
         """Measure scores against these references from now on."""
         references = replace(references, graphs=references.graphs.without_labels())
         references = references.structure_only() if structure_only else references
-        kept = distinct_places(references.graphs) if self._counts_once(references.graphs) else None
-        repeated = 0 if kept is None else len(references) - len(kept)
-        if repeated and kept is not None and len(kept) >= LEAST_REFERENCES:
-            references = references[kept]
+        repeated = 0
+        if self._counts_once(references.graphs):
+            kept = distinct_places(references.graphs)
+            if LEAST_REFERENCES <= len(kept) < len(references):
+                repeated = len(references) - len(kept)
+                references = references[kept]
         exact = len(references) <= indexed_scorer.EXACT_UP_TO
         kind = ReferenceScorer if exact else indexed_scorer.IndexedScorer
         scorer = kind.fit(references, self._channels(), self._fuse, structure_only=structure_only)

@@ -26,6 +26,7 @@ class Format:
     unit: str = "line"
 
 
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
 FORMATS = {
     "tu": Format("TU folder or zip", (".zip",), "tu.read_tu_path"),
     "smi": Format("SMILES lines", (".smi", ".smiles"), "smiles.read_smi", "smiles.read_smiles_strings"),
@@ -70,7 +71,7 @@ def detect_path(path: Path) -> str:
         raise FormatError(
             f"{path.name}: .json is not read. JSON Lines is, with one record per line, in a file that ends in .jsonl."
         )
-    if suffix.lower() in (".xlsx", ".xls", ".ods"):
+    if suffix.lower() in SPREADSHEETS:
         raise FormatError(
             f"{path.name} is a spreadsheet, which is not read. Save the sheet as CSV, or read it with "
             "pandas.read_excel and hand over the DataFrame."

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError, MissingExtraError
-from graphglass.graphs.chemistry import atom_contributions, atom_environments
+from graphglass.graphs.chemistry import all_atoms, all_bonds, atom_contributions, atom_environments
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.labels import typed_texts
 from graphglass.graphs.limits import Limits
@@ -30,6 +30,7 @@ STEREO_ATTRIBUTES = ("chirality", "double_bond_stereo")  # R 1, S -1; E 1, Z -1 
 MOST_CYCLES, _FEW_RINGS, _MOST_STEPS = 10_000, 12, 1_500_000
 _MOST_RING_ATOMS = 4_000  # of more than twelve rings: the memory of a smallest basis grows with their square
 _BONDS = {1: "single", 2: "double", 3: "triple", 12: "aromatic"}
+_DOUBLE_BONDS = {"STEREOE": 1, "STEREOZ": -1, "STEREOTRANS": 1, "STEREOCIS": -1}
 _HYBRIDISATION = {"SP": 1.0, "SP2": 2.0, "SP3": 3.0, "SP3D": 4.0, "SP3D2": 5.0}  # others, such as lone ions: 0
 
 
@@ -137,11 +138,11 @@ def _standardised(molecule: Any, how: str) -> Any:
 def _stereo(molecule: Any) -> NDArray[np.float32]:
     """The stereochemistry of every atom, (atoms, :data:`STEREO_ATTRIBUTES`)."""
     rows = np.zeros((molecule.GetNumAtoms(), 2), np.float32)
-    for atom in molecule.GetAtoms():
+    for atom in all_atoms(molecule):
         if atom.HasProp("_CIPCode"):
             rows[atom.GetIdx(), 0] = {"R": 1, "S": -1}.get(atom.GetProp("_CIPCode"), 0)
-    for bond in molecule.GetBonds():
-        kind = {"STEREOE": 1, "STEREOZ": -1, "STEREOTRANS": 1, "STEREOCIS": -1}.get(bond.GetStereo().name, 0)
+    for bond in all_bonds(molecule):
+        kind = _DOUBLE_BONDS.get(bond.GetStereo().name, 0)
         if kind:
             rows[[bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()], 1] = kind
     return rows
@@ -149,8 +150,8 @@ def _stereo(molecule: Any) -> NDArray[np.float32]:
 
 def _record(molecule: Any, row: MoleculeRow, name: str, label: Any, stereo: NDArray[np.float32] | None) -> Record:
     """One molecule; a salt's separate ions stay one graph of several components."""
-    atoms = list(molecule.GetAtoms())
-    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in molecule.GetBonds()]
+    atoms = all_atoms(molecule)
+    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in all_bonds(molecule)]
     ends = np.asarray(bonds, dtype=np.int64).reshape(-1, 3)
     rows = [
         (

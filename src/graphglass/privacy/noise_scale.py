@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from scipy.special import erfcx, log_ndtr, ndtr
-
 from graphglass.errors import ParameterError
 
 EPSILON_RANGE = (1e-3, 64.0)
@@ -57,6 +55,8 @@ def log_delta(epsilon: float, mu: float) -> float:
     Since :math:`\varphi(x_-) = e^\epsilon\varphi(x_+)`, it equals :math:`\varphi(x_-)[R(x_-) - R(x_+)]` with
     Mills' ratio R, which loses no digits however small delta is.
     """
+    from scipy.special import erfcx, log_ndtr, ndtr  # not before the first call: a slow import
+
     low, high = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
     if low < -5.0:
         # Delta is close to one here; the subtraction is harmless and Mills' ratio would overflow.

@@ -13,9 +13,8 @@ from graphglass.drawing.graph_svg import draw_graph
 from graphglass.errors import InputError, ModelConflictError, SchemaError
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.reading import ReadingOptions
 from graphglass.serve import schemas
-from graphglass.serve.graph_files import as_items, read_file
+from graphglass.serve.graph_files import as_items
 from graphglass.serve.reference_changes import CurrentService
 from graphglass.serve.request_graphs import (
     Item,
@@ -140,14 +139,6 @@ def score_request(service: Service, bounds: ServeLimits, request: schemas.ScoreR
     if isinstance(answer, Exception):
         raise answer
     return answer
-
-
-def read_in_worker(
-    content: bytes, name: str, bounds: ServeLimits, columns: dict[str, str], reading: ReadingOptions | None
-) -> schemas.FileAnswer:
-    """In the worker process: read a file within its memory."""
-    with memory_limit(bounds.worker_bytes):
-        return read_file(content, name, bounds.reading, columns, reading)
 
 
 @lru_cache(maxsize=1)

@@ -26,13 +26,12 @@ from graphglass.serve.answers import (
     explain_request,
     place_request,
     read_additions,
-    read_in_worker,
     remove_ids,
     score_request,
     score_requests,
 )
 from graphglass.serve.drift import drift_curve
-from graphglass.serve.graph_files import UnknownColumnsError, read_file
+from graphglass.serve.graph_files import UnknownColumnsError, read_file, read_in_worker
 from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.queues import Batcher, BusyError, WorkThread
@@ -187,7 +186,8 @@ def create_app(
         reading = current.service.reading
         if is_quick_file(content, name):
             return await timely(batcher.run(read_file, content, name, bounds.reading, named, reading))
-        return await timely(worker.run(read_in_worker, content, name, bounds, named, reading))
+        how = bounds.reading, bounds.worker_bytes, named, reading
+        return await timely(worker.run(read_in_worker, content, name, *how))
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
@@ -322,6 +322,9 @@ def _answer_problems(app: FastAPI) -> None:
             return problem_response(422, "The body must be JSON, sent with the header Content-Type: application/json.")
         # The offending input is left out: it may be a graph.
         first = error.errors()[0]
+        if first["type"] == "extra_forbidden":
+            name = str(first["loc"][-1])
+            return problem_response(422, f"{name!r:.60} is no field of this request; /docs lists its fields.")
         return problem_response(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.")
 
     @app.exception_handler(HTTPException)

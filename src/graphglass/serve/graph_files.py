@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from graphglass.errors import FormatError, InputError, SchemaError
-from graphglass.graphs.formats import FORMATS
+from graphglass.graphs.formats import FORMATS, SPREADSHEETS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_report
@@ -21,6 +21,7 @@ from graphglass.graphs.readers.smiles import smiles_column
 from graphglass.graphs.reading import ReadingOptions
 from graphglass.serve import schemas
 from graphglass.serve.request_graphs import sendable, unique
+from graphglass.serve.worker_process import memory_limit
 
 _TABLES = (".csv", ".tsv", ".tab")
 _EDGES = {"graph_id", "source", "target"}
@@ -63,7 +64,7 @@ def read_file(
     suffix = PurePath(name).suffix.lower()
     if suffix == ".gz":
         suffix = "".join(PurePath(name).suffixes[-2:]).lower()
-    if suffix.removesuffix(".gz") not in SUFFIXES and suffix != ".edges":
+    if suffix.removesuffix(".gz") not in (*SUFFIXES, *SPREADSHEETS) and suffix != ".edges":
         suffix = _guessed(content)
     chosen: Any = {"limits": limits, "keep": "all", "reading": reading, **(columns or {})}
     if suffix == ".edges":
@@ -84,6 +85,14 @@ def read_file(
                 "Choose the columns that hold its graphs.",
                 header,
             ) from error
+
+
+def read_in_worker(
+    content: bytes, name: str, limits: Limits, memory: int, columns: dict[str, str], reading: ReadingOptions | None
+) -> schemas.FileAnswer:
+    """In the worker process: read a file within so many bytes of memory."""
+    with memory_limit(memory):
+        return read_file(content, name, limits, columns, reading)
 
 
 def _header(content: bytes) -> list[str]:
@@ -112,11 +121,15 @@ def as_items(graphs: GraphSet, names: Sequence[str], column: str | None = None) 
     """
     place = smiles_column(list(graphs.columns), column)
     source = None if place is None or graphs.atom_environments is None else list(graphs.columns)[place]
-    for record, name in zip(json_records(graphs), names, strict=True):
-        own = {sendable(key)[:200]: _sent(value) for key, value in record.pop("columns", {}).items()}
-        smiles = own.get(source) if source is not None else None
+    records = json_records(graphs) if source is None else None
+    for i, name in enumerate(names):
+        own = {sendable(key)[:200]: _sent(values.item(i)) for key, values in graphs.columns.items()}
+        smiles = None if source is None else own.get(source)
         if isinstance(smiles, str) and len(smiles) <= schemas.LONGEST_TEXT:
             record = {"smiles": smiles.strip()}
+        else:
+            record = next(json_records(graphs[i]) if records is None else records)
+            record.pop("columns", None)
         more = set(own) - {"smiles", "name"}  # which a .smi file has as well
         yield {**record, "id": name} | ({"columns": own} if more else {})
 

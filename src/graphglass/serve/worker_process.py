@@ -85,7 +85,8 @@ class WorkerProcess:
 
 def _work(pipe: Any) -> None:
     """Do what is asked until the service has gone."""
-    import_module("graphglass.serve.answers")  # the time of a request does not include that of the imports
+    # A person who has opened the inspector waits for a file first; what scores is imported when it is needed.
+    import_module("graphglass.serve.graph_files")
     pipe.send("ready")
     while True:
         try:

@@ -61,7 +61,7 @@ def test_bad_molecules_are_left_out_and_ids_stay_aligned(tmp_path: Path, capfd: 
     assert "valence" in result.rejects[2].reason
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")  # RDKit's own log is silent
-    with pytest.raises(GraphError, match="Graph 'b' at 2"):
+    with pytest.raises(GraphError, match="Graph 'b' at position 2"):
         read_graphs(path, strict=True)
 
 

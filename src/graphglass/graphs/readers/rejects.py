@@ -68,7 +68,7 @@ class RejectLog:
     ) -> None:
         """Leave a record out: what is wrong is at `position`, and the record begins at `start`, there by default."""
         if self.strict:
-            where = f"Graph {identifier!r:.60} at {position}"
+            where = f"Graph {identifier!r:.60} at position {position}"
             other = either("the command without --strict", "read_graphs without strict=True")
             raise GraphError(f"{where}: {reason}. Reading is strict; {other} leaves bad records out.")
         self.entries.append(Reject(position, identifier, reason, columns or {}))
