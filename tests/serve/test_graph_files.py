@@ -79,6 +79,8 @@ def test_examples_score(tmp_path, flows, molecules):
     for graphs in (flows(), molecules):
         GraphGlass().fit(graphs).save(tmp_path / "model")
         with TestClient(create_app(Service(tmp_path / "model"))) as client:
+            carried = client.get("/v1/model").json()["carries"]
+            assert ("edge attributes" in carried) == bool(graphs.edge_attribute_names)
             example = client.get("/v1/example").json()
             answer = client.post("/v1/score", json=example).json()
         assert answer["rejected"] == []

@@ -152,6 +152,7 @@ class Service:
             ("node labels", schema.node_labels),
             ("edge labels", schema.edge_labels),
             ("attributes", schema.attributes),
+            ("edge attributes", schema.edge_attributes),
         )
         return facts | {
             "kind": "references",
