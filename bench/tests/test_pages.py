@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from statistics import mean
@@ -41,6 +42,16 @@ def test_a_page_follows_the_records(name: str, monkeypatch: pytest.MonkeyPatch) 
 def test_measured_pages_follow_the_result_files(monkeypatch: pytest.MonkeyPatch) -> None:
     for page, text in benchmark("measured_pages", monkeypatch).pages().items():
         assert text == page.read_text(), "run `python bench/scripts/measured_pages.py`"
+
+
+def test_the_cold_start_on_the_page_is_the_measured_one() -> None:
+    found = json.loads((ROOT / "bench/results/benchmarks/cold-start.json").read_text())
+    page = (ROOT / "docs/serving.md").read_text()
+    ranked, explained = (found[name]["processor_seconds"] for name in ("ranked", "first explanation"))
+    assert (
+        f"takes {ranked:.1f} processor seconds from opening the file; the first explanation adds {explained:.1f}"
+        in page
+    )
 
 
 def test_results_in_pages_are_those_of_the_records(tmp_path: Path) -> None:
