@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from graphglass import GraphGlass, read_graphs
@@ -109,3 +110,17 @@ def test_a_detector_writes_its_report(detector, tmp_path):
     assert len(table) == len(QUERIES)
     assert all(reason is not None for reason, flag in zip(table.reasons, table.flagged, strict=True) if flag)
     assert "explained</h2>" in page
+
+
+def test_a_long_cell_shows_its_start_and_the_rest_on_demand(detector):
+    rows = {"smiles": ["CCO", "CCN"], "note": ["short", "<b>" + "long " * 60]}
+    page = report_page(detector, detector.score_table(read_graphs(pd.DataFrame(rows), keep=["note"])), explained=0)
+    assert page.count("<details>") == 1
+    assert f"<summary>&lt;b&gt;{('long ' * 60)[:77]}…</summary>&lt;b&gt;{'long ' * 60}</details>" in page
+    assert ">short</td>" in page
+
+
+def test_flagged_graphs_that_are_not_explained_are_counted(detector):
+    table = detector.score_table(detector.references_.graphs, alpha=0.5)
+    page = report_page(detector, table, explained=2)
+    assert f"<p>{table.flagged.sum() - 2} more are flagged.</p>" in page

@@ -26,6 +26,7 @@ from graphglass.report.html_page import html_page, page_style
 
 LEAST_EXPLAINED, MOST_EXPLAINED = 5, 100  # unless the caller says how many
 _MOST_ROWS = 1000
+_LONG, _SHOWN = 120, 80  # characters of a cell: of a longer one the start is shown, and the rest on demand
 _THUMBNAILS = 100
 _NEIGHBOURS = 2
 _HEADS = (("rank", "rank"), ("picture", "drawing"), ("id", "id"), ("score", "score"), ("p_value", "p-value"),
@@ -115,6 +116,7 @@ def report_page(
         f'<h2 id="ranking">Ranking</h2>{_ranking(table, told)}',
         _rejected(table),
         f"<h2>The {counted(len(told), 'most abnormal graph')}, explained</h2>",
+        f"<p>{int(flagged.sum()) - len(told)} more are flagged.</p>" if flagged.sum() > len(told) else "",
         *(_explained(detector, explanation, rank) for rank, explanation in enumerate(told.values(), start=1)),
     ]
     script = files("graphglass.report").joinpath("sorting.js").read_text(encoding="utf-8")
@@ -170,7 +172,10 @@ def _ranking(table: ScoredGraphs, told: Mapping[int, Explanation]) -> str:
 def _own_cell(value: Any) -> tuple[float | None, str]:
     """A value of the user's own columns: the number it is sorted by, if it is one, and its text."""
     number = float(value) if isinstance(value, int | float | np.number) else None
-    return number, "" if value is None else escape(defused(str(value)))
+    text = "" if value is None else defused(str(value))
+    if len(text) <= _LONG:
+        return number, escape(text)
+    return number, f"<details><summary>{escape(text[:_SHOWN])}…</summary>{escape(text)}</details>"
 
 
 def _part(picture: Picture) -> str:
