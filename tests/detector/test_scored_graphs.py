@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from graphglass import GraphGlass
-from graphglass.detector import reference_detector
+from graphglass.detector import reference_detector, scored_graphs
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.report.page import write_report
 
@@ -58,3 +58,16 @@ def test_zero_shot_has_no_p_values(detector, queries):
     assert table.p_values is None
     assert not table.flagged.any()
     assert "p_value" not in table.columns()
+
+
+def test_of_very_many_flagged_graphs_the_most_abnormal_have_a_reason(detector, queries, monkeypatch):
+    every = detector.score_table(queries)
+    ranked = [place for place in every.order.tolist() if every.flagged[place]]
+    assert len(ranked) > 2
+    assert all(every.reasons[place] for place in ranked)
+    assert "by id" not in every.notice
+    monkeypatch.setattr(scored_graphs, "MOST_REASONS", 2)
+    some = detector.score_table(queries)
+    assert [place for place, reason in enumerate(some.reasons) if reason] == sorted(ranked[:2])
+    assert [some.reasons[place] for place in ranked[:2]] == [every.reasons[place] for place in ranked[:2]]
+    assert f"Of {len(ranked)} flagged graphs the 2 most abnormal" in some.notice

@@ -31,6 +31,7 @@ SHOWN = 20
 PICTURED, LARGEST_PICTURED = 5, 60  # rows with a picture in a notebook, and the nodes of one
 SHIFTED = 0.9  # share of the graphs outside the references' range that is worth a remark
 LEAST_SHIFTED = 10  # graphs
+MOST_REASONS = 1_000  # a reason costs about as much as a hundred scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +112,10 @@ class ScoredGraphs:
 
     @cached_property
     def reasons(self) -> list[str | None]:
-        """The first reason of every flagged graph, None for the others."""
+        """The first reason of every flagged graph, of very many those of the most abnormal; None for the others."""
         found: list[str | None] = [None] * len(self)
         if self.scorer is not None and self.measured is not None:
-            for place in np.flatnonzero(self.flagged).tolist():
+            for place in self.order[self.flagged[self.order]][:MOST_REASONS].tolist():
                 found[place] = next(iter(self.explain(place, neighbours=0).reasons), None)
         return found
 
@@ -136,6 +137,10 @@ class ScoredGraphs:
             parts.append(f"{own} of {len(self)} graphs equal a reference and have its leave-one-out score.")
         if known := int(self.known.sum()):
             parts.append(f"{known} of {len(self)} graphs are known anomalies, which score higher than new graphs.")
+        if (flagged := int(self.flagged.sum())) > MOST_REASONS:
+            parts.append(
+                f"Of {flagged} flagged graphs the {MOST_REASONS} most abnormal have a reason; explain others by id."
+            )
         return " ".join(parts)
 
     def columns(self) -> dict[str, Sequence[Any]]:
