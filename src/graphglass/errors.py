@@ -31,7 +31,7 @@ class GlassError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers send errors by pickle, which would call a constructor of several arguments with the message alone.
-        return type(self).__new__, (type(self), *self.args)
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class InputError(GlassError, ValueError):

@@ -69,6 +69,8 @@ def cast(name, kind):
         ("channels", put("patterns:labels/offsets_2", 4, 10**7)),
         ("channels", cut("patterns:labels/offsets_0")),
         ("channels", cast("patterns:labels/keys_1", "i4")),
+        ("channels", put("patterns:labels/values_1", 3, 0.0)),
+        ("channels", put("patterns:labels/values_1", 3, np.nan)),
         ("channels", cut("patterns:labels/units")),
         ("channels", put("patterns:labels/units", 0, -1.0)),
         ("channels", cut("reference_scores")),

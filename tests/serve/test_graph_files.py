@@ -103,6 +103,9 @@ def test_a_table_with_unknown_headers_names_its_columns(chemist):
     refused = client.post("/v1/read", params={"name": "x.csv"}, content=table, headers=headers)
     assert refused.status_code == 422
     assert refused.json()["columns"] == ["compound", "structure", "dose"]
+    large = table + "ethanol;CCO;5\n" * 4_000  # the worker process reads it
+    again = client.post("/v1/read", params={"name": "x.csv"}, content=large, headers=headers)
+    assert (again.status_code, again.json()["columns"]) == (422, ["compound", "structure", "dose"])
     chosen = {"name": "x.csv", "smiles_column": "structure", "id_column": "compound"}
     read = client.post("/v1/read", params=chosen, content=table, headers=headers).json()["graphs"]
     assert [(item["id"], item["smiles"], item["columns"]["dose"]) for item in read] == [

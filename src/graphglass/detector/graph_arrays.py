@@ -119,7 +119,7 @@ def check_channels(arrays: Arrays, calibrated: int, references: int) -> None:
             keys, values = (arrays[name.replace("offsets_", stem)] for stem in ("keys_", "values_"))
             _require(array.dtype == np.int64 and array.shape == (references + 1,), name)
             _require(keys.dtype == np.int64 and keys.ndim == 1 and values.shape == keys.shape, name)
-            _require(values.dtype == np.float32, name)
+            _require(values.dtype == np.float32 and bool((values >= 1).all()), name.replace("offsets_", "values_"))
             check_offsets(name, array, len(keys))
         elif part == "table":
             _require(array.dtype in (np.float32, np.float64) and array.ndim == 2 and len(array) == references, name)
