@@ -134,7 +134,11 @@ def test_tables_of_choices_compare_the_same_cells(tmp_path):
         write("choices/minority", "choices", {"dataset": "MUTAG", "choice": choice, "seed": 0}, auroc, rules)
     effects, averages = tables(str(tmp_path / "choices/minority"))
     assert [(row.name, row.entries[0].mean) for row in effects.rows] == [("margin", 3.0), ("untrained+prompt-2", 2.5)]
-    assert [row.entries[0] for row in averages.rows] == ["1", "1", "1", "1"]
+    assert [row.name for row in averages.rows] == [
+        "margin",
+        "untrained",
+        "untrained+prompt-2",
+    ]
     assert "| margin | 1 | 70.0 |" in averages.render()
 
 

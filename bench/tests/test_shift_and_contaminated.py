@@ -132,5 +132,5 @@ def test_where_the_printed_average_comes_from() -> None:
     assert "| COX2 | 68.7±0.4 | not run | not run | not run | not run | not run | 80.0 |" in text
     assert "| mean of the 2 that ran | 86.2 | 65.0 | 66.0 | 67.0 | 68.0 | 69.0 | 80.0 |" in text
     assert "| mean of all twelve | 79.8 | not run |" in text
-    assert "--protocol authors --methods glass -o bench/results/authors --datasets PROTEINS,DD," in text
+    assert "--protocol authors --methods glass-plain -o bench/results/authors --datasets PROTEINS,DD," in text
     assert "Not run yet" not in decomposition_table([record(n, 1.0, **found) for n in TWELVE], []).render()
