@@ -35,7 +35,7 @@ BENCHMARKS = {
     "private-sketch/minority-flip": "private --methods graphglass --seeds 1 --flip",
     "shift": "shift --seeds 3",
     "contaminated": "contaminated --methods graphglass,graphglass-trimmed --seeds 1",
-    "review": "review --seeds 1",
+    "review": "review --seeds 3",
 }
 SCRIPTS = ("quality.py tasks --seeds 0 3", "quality.py few", "quality.py zero-shot", "quality.py edges", "planted.py")
 PAGES = (
