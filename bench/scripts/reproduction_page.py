@@ -165,7 +165,8 @@ def coverage(records: list[Record]) -> str:
     seeds = sorted({record["cell"]["seed"] for record in records})
     threads = sorted({record["threads"] for record in records})
     return (
-        f"{len(records)} cell{'s' if len(records) > 1 else ''}; datasets: {', '.join(names)}; seeds: {', '.join(map(str, seeds))}; "
+        f"{len(records)} cell{'s' if len(records) > 1 else ''}; datasets: {', '.join(names)}; "
+        f"seeds: {', '.join(map(str, seeds))}; "
         f"threads: {', '.join(map(str, threads))}."
     )
 
