@@ -286,7 +286,7 @@ def _label_told(evidence: Evidence, label: int) -> Told:
     if evidence.molecule:
         name = thing = element_name(label) or text
         if name == "hydrogen" and _isotopes(evidence.graph, found):
-            name, thing = "deuterium or tritium", "hydrogen that is an atom of its own"
+            name, thing = "deuterium or tritium", "explicit hydrogen"
         where = _listed([evidence.node(node) for node in found])
         words = f"Contains {name} ({where}); {evidence.backed(thing, holders)}."
     else:
