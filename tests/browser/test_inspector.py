@@ -71,7 +71,7 @@ def test_load_sort_open_and_trust(inspector, visit, tmp_path):
     expect(page.locator("#pictures figcaption").nth(1)).to_contain_text("similarity: ")
     shares = [float(text.rstrip("%")) for text in page.locator("#bars output").all_inner_texts()]
     assert 95 <= sum(shares) <= 105
-    assert page.locator("#map .reference").count() == 24
+    expect(page.locator("#map .reference")).to_have_count(24)  # placed after the explanation
     assert page.locator("#fields li").count() >= 1
 
     before = _score(page, "caffeine")

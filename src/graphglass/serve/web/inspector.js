@@ -59,7 +59,6 @@ async function loadModel() {
 async function rank(content, name, text, columns = {}) {
   await shown(async () => {
     progress(`Reading ${name.includes(".") && content.size ? name : "the graphs"} …`);
-    if (!state.model) await loadModel();
     const file = await ask(`/v1/read?${new URLSearchParams({ name, ...columns })}`, { content })
       .catch((error) => { if (error.columns) chooseColumns(error.columns, content, name, text); throw error; });
     Object.assign(state, { items: new Map(file.graphs.map((graph) => [graph.id, graph])), left: file.rejected, text });
@@ -72,6 +71,7 @@ async function shown(read) {
   at("score").disabled = true;
   at("columns-form").hidden = true;
   try {
+    if (!state.model) await loadModel(); // a click can come before the page's first request is answered
     await read();
     recallMarks();
     await score();
