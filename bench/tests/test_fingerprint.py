@@ -67,6 +67,16 @@ def test_a_table_names_records_of_other_code(monkeypatch: pytest.MonkeyPatch) ->
     assert "cvtgad" not in note
 
 
+def test_every_committed_file_can_be_continued() -> None:
+    """Its records share one configuration, apart from what their cells name: a later run would refuse others."""
+    for path in RESULTS.glob("**/*.jsonl"):
+        kinds = set()
+        for record in map(json.loads, path.read_text().splitlines()):
+            shared = {k: v for k, v in record.get("configuration", {}).items() if k not in record["cell"]}
+            kinds.add(json.dumps(shared, sort_keys=True))
+        assert len(kinds) == 1, path
+
+
 def cheapest(method: str) -> tuple[dict[str, Any], float]:
     """The marked record of a method that took the least time to make, and the deviation of its AUROC over the seeds."""
     paths = [*RESULTS.glob(f"single/minority*/{method}.jsonl"), *RESULTS.glob(f"text/minority/{method}.jsonl")]
