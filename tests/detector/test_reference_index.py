@@ -101,6 +101,25 @@ def test_a_reference_leaves_itself_out(index, rows):
     assert not (where == chosen[:, None]).any()
 
 
+def test_every_row_finds_others_near_it_as_a_search_of_few_lists_does(index, rows):
+    references = np.load(rows)
+    near = np.full((len(references), 20), -1)
+    for places, found in index.near_all(references, 20):
+        assert (near[places] == -1).all()
+        near[places] = found
+    assert not (near == np.arange(len(references))[:, None]).any()
+    assert all(len(set(row)) == 20 for row in near.tolist())
+    alone = index.nearest(references, 20, exclude=np.arange(len(references)), probed=8)[1]
+    reached, known = (np.einsum("nd,nkd->nk", references, references[found]).mean() for found in (near, alone))
+    assert reached >= known - 0.001
+
+
+def test_every_row_finds_enough_others_though_the_lists_near_it_are_short(index, rows):
+    for places, found in index.near_all(np.load(rows), 3000):
+        assert found.shape == (len(places), 3000)
+        assert (np.diff(np.sort(found, axis=1), axis=1) > 0).all()
+
+
 def test_the_file_is_mapped_and_says_the_same_when_opened_again(index, rows):
     again = ReferenceIndex.open(index.path, index.facts())
     queries = np.load(rows)[:20]

@@ -35,7 +35,6 @@ EXACT_UP_TO = 20_000
 CALIBRATED = 10_000  # references with a leave-one-out score
 CANDIDATES = 512  # references that a query is compared with, at least twice the neighbours that count
 NEAR = 128  # references that a reference is compared with for its local scale, at least twice the neighbours that count
-PROBED_NEAR = 8  # lists read for those; the nearest are in the first few
 COORDINATES = 512  # of the sketch in the index
 PART = 2_000  # rows sketched or searched at a time
 RECALL_AT = 10
@@ -209,8 +208,7 @@ def _index(references: ProfiledGraphs) -> tuple[ReferenceIndex, CandidateSearch]
     calibrated = np.sort(np.random.default_rng(0).choice(count, min(CALIBRATED, count), replace=False))
     few = min(max(NEAR, 2 * neighbourhood(count, 10.0)), count - 1)
     around = disk_zeros((count, few), np.int32)
-    for first in range(0, count, PART):
-        places = np.arange(first, min(first + PART, count))
-        around[places] = index.nearest(rows[places], few, exclude=places, probed=PROBED_NEAR)[1]
+    for places, near in index.near_all(rows, few):
+        around[places] = near
     left_out = index.nearest(rows[calibrated], min(_candidate_count(count), count - 1), exclude=calibrated)[1]
     return index, CandidateSearch(around, calibrated, left_out)

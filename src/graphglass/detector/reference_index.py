@@ -22,6 +22,9 @@ from graphglass.errors import ArtifactError, MissingExtraError
 Kind = Literal["flat", "ivf"]
 SHARD = 65_536  # rows read at a time
 PROBED = 32  # lists read per query
+NEXT = 16  # lists whose rows are compared with those of one list when all rows look for neighbours
+PRODUCT = 4_000_000  # similarities held at once
+FLAT_PART = 2_000  # rows compared with all others at a time
 MEASURED = 200  # rows that recall is measured on
 _ROUNDING = 1e-6
 
@@ -124,6 +127,37 @@ class ReferenceIndex:
             values[short], found[short] = self._search(rows[short], wanted, self._content.nlist)
         best = closest(values.astype(np.float64), found, wanted)
         return best if exclude is None else leave_out(*best, exclude, k)
+
+    def near_all(self, rows: NDArray[np.float32], k: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Parts of the indexed rows, as places (n,), with k others near each, (n, k) in no order.
+
+        With ``ivf`` the rows of a list are compared with those of the lists next to it in one product: as good as
+        :meth:`nearest` in a few lists, and several times as fast.
+        """
+        if self.kind == "flat":
+            for first in range(0, self.count, FLAT_PART):
+                places = np.arange(first, min(first + FLAT_PART, self.count))
+                yield places, self.nearest(rows[places], k, exclude=places)[1]
+            return
+        centres = self._content.quantizer.reconstruct_n(0, self._content.nlist)
+        held = [self._places(i) for i in range(len(centres))]
+        sizes = np.array([len(places) for places in held])
+        for own, to_others in zip(held, centres @ centres.T, strict=True):
+            order = np.argsort(-to_others, kind="stable")
+            lists = max(NEXT, int(np.searchsorted(np.cumsum(sizes[order]), k + 1)) + 1)  # enough rows in any case
+            others = np.sort(np.concatenate([held[i] for i in order[:lists]]))
+            columns = rows[others].T
+            step = max(1, PRODUCT // len(others))
+            for places in (own[first : first + step] for first in range(0, len(own), step)):
+                product = rows[places] @ columns
+                product[np.arange(len(places)), np.searchsorted(others, places)] = -np.inf
+                yield places, others[np.argpartition(product, len(others) - k, axis=1)[:, len(others) - k :]]
+
+    def _places(self, number: int) -> NDArray[np.int64]:
+        """Of the rows in one list."""
+        lists = self._content.invlists
+        size = lists.list_size(number)
+        return np.array(_faiss(self.count).rev_swig_ptr(lists.get_ids(number), size)) if size else np.zeros(0, np.int64)
 
     def _search(
         self, queries: NDArray[np.float32], k: int, probed: int

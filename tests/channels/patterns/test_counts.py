@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,17 @@ def test_overlap_is_shared_over_united_counts(queries, references):
         for j, other in enumerate(map(Counter, references)):
             expected = (one & other).total() / (one | other).total()
             assert np.isclose(found[i, j], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("apart", [1, 2**13, 2**50], ids="{:#x}".format)
+@pytest.mark.parametrize("size", [3, 100, 3000])
+def test_keys_of_any_form_and_number_overlap_alike(apart, size):
+    """Keys that differ in high bits alone, and more of them than a table has room for."""
+    rng = np.random.default_rng(size)
+    bags = [(rng.integers(-size, size, size) * apart).tolist() for _ in range(3)]
+    rows, places = counted(bags), np.tile(np.arange(3), (3, 1))
+    expected = [[(Counter(a) & Counter(b)).total() / (Counter(a) | Counter(b)).total() for b in bags] for a in bags]
+    assert np.allclose(overlap_each(rows, rows, places), expected)
 
 
 def test_patterns_of_few_and_of_many_graphs_count_alike():
