@@ -164,6 +164,26 @@ def test_walks_name_real_modules_and_never_turn_back(modules):
     assert places == sorted(places)
 
 
+# Written by the reader of a page, or named in someone else's code.
+NOT_HERE = {"main.py", "main_1.py", "modules.json", "card.json", "METHOD.jsonl", "test_chains.py", "test_degree_gap.py"}
+NOT_HERE |= {"test_word_counts.py"}
+FOLDERS = [ROOT / name for name in ("src", "bench", "docs", "examples", "tests")]
+ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "bench").rglob("*.md"), *(ROOT / "src").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_and_commands_named_on_a_page_exist(page):
+    from glassbench.cli import app as bench_app
+
+    text = page.read_text(encoding="utf-8")
+    files = [f"/{path.relative_to(ROOT)}" for folder in FOLDERS for path in folder.rglob("*.*")]
+    for name in re.findall(r"`([\w./-]+\.(?:py|json|jsonl|toml))(?:::\w+)?`", text):
+        missing = not any(file.endswith(f"/{name.lstrip('./')}") for file in files)
+        assert Path(name).name in NOT_HERE or not missing, name
+    for program, command in re.findall(r"(?:`|^\$ )(glass|glassbench) (?!raw`)([a-z][\w-]*)", text, re.MULTILINE):
+        assert command in get_command(app if program == "glass" else bench_app).list_commands(None), command
+
+
 def readings():
     rooms = [ROOT / "src" / "graphglass" / name for name in ("glass", "privacy", "serve", "cluster")]
     return [(room, room / "README.md") for room in rooms] + [(ROOT / "bench/src/glassbench", ROOT / "bench/README.md")]
