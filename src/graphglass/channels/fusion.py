@@ -27,18 +27,11 @@ class Fusion:
     With a sharpness p the score is ``log(sum_c weight_c exp(p arsinh z_c)) / p``: 0 for a graph that lies as far from
     the references in every channel as they lie from each other. Without one it is ``sum_c weight_c z_c``, the paper's
     weighted distances (eq:fixedscore).
-
-    Attributes
-    ----------
-    weights : mapping channel -> float
-        With a sharpness they sum to 1.
-    centres, scales : mapping channel -> float
-    sharpness : float or None
     """
 
-    weights: Mapping[str, float]
-    centres: Mapping[str, float]
-    scales: Mapping[str, float]
+    weights: Mapping[str, float]  # by channel; with a sharpness they sum to 1
+    centres: Mapping[str, float]  # by channel
+    scales: Mapping[str, float]  # by channel
     sharpness: float | None = None
 
     @classmethod

@@ -32,21 +32,11 @@ Metric = Callable[[int, int], NDArray[np.float64]]  # distances of rows first..l
 
 @dataclass(frozen=True, eq=False)
 class CandidateSearch:
-    """Places of the references that a reference is compared with, where there are too many to compare with all.
+    """Places of the references that a reference is compared with, where there are too many to compare with all."""
 
-    Attributes
-    ----------
-    around : int32 (references, few)
-        Other references near each reference, for its local scale.
-    calibrated : int64 (calibrated,)
-        The references that get a leave-one-out distance.
-    left_out : int64 (calibrated, candidates)
-        The candidates of each of those, without itself.
-    """
-
-    around: NDArray[np.int32]
-    calibrated: NDArray[np.int64]
-    left_out: NDArray[np.int64]
+    around: NDArray[np.int32]  # (references, few): other references near each reference, for its local scale
+    calibrated: NDArray[np.int64]  # (calibrated,): the references that get a leave-one-out distance
+    left_out: NDArray[np.int64]  # (calibrated, candidates): the candidates of each of those, without itself
 
 
 def neighbourhood(references: int, k_divisor: float) -> int:

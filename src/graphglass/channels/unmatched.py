@@ -15,21 +15,11 @@ ROUNDING = 1e-4  # excess below this comes from the order of a sum
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The nearest references of one query, by fused distance.
+    """The nearest references of one query, by fused distance."""
 
-    Attributes
-    ----------
-    places : int64 (near,)
-        Among the references of the channels.
-    graphs : ProfiledGraphs
-        The same graphs.
-    weights : float64 (near,)
-        How much each counts: the nearer the more, a twin alone. They sum to 1.
-    """
-
-    places: NDArray[np.int64]
-    graphs: ProfiledGraphs
-    weights: NDArray[np.float64]
+    places: NDArray[np.int64]  # (near,): among the references of the channels
+    graphs: ProfiledGraphs  # the same graphs
+    weights: NDArray[np.float64]  # (near,): how much each counts, the nearer the more, a twin alone; they sum to 1
 
     def __getitem__(self, key: NDArray[np.int64]) -> Nearest:
         return Nearest(self.places[key], self.graphs[key], self.weights[key])
@@ -37,20 +27,11 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False)
 class Unmatched:
-    """Weights, at least 0, of what the nearest references lack; all in one unit.
+    """Weights, at least 0, of what the nearest references lack; all in one unit."""
 
-    Attributes
-    ----------
-    nodes : float64 (nodes,)
-    edges : float64 (edges,)
-        In the order of :meth:`GraphSet.edge_list`.
-    missing : float
-        Weight of what all nearest references have and the query lacks, which no node of the query shows.
-    """
-
-    nodes: NDArray[np.float64]
-    edges: NDArray[np.float64]
-    missing: float = 0.0
+    nodes: NDArray[np.float64]  # (nodes,)
+    edges: NDArray[np.float64]  # (edges,): in the order of :meth:`GraphSet.edge_list`
+    missing: float = 0.0  # weight of what all nearest references have and the query lacks, so no node of it shows it
 
     @classmethod
     def whole(cls, graph: GraphSet) -> Unmatched:

@@ -21,25 +21,13 @@ Parts = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """A score in parts, none of which is negative at a node or an edge; all of them sum to the score.
+    """A score in parts, none of which is negative at a node or an edge; all of them sum to the score."""
 
-    Attributes
-    ----------
-    nodes : float64 (nodes,)
-    edges : float64 (edges,)
-        In the order of :meth:`GraphSet.edge_list`.
-    whole : float
-        What belongs to no node and no edge: size, structure, what is missing, and all that lowers the score.
-    by_channel : mapping channel -> (parts of nodes, parts of edges)
-    rest : mapping channel -> float
-        What of each contribution belongs to the graph as a whole.
-    """
-
-    nodes: Parts
-    edges: Parts
-    whole: float
-    by_channel: Mapping[str, tuple[Parts, Parts]]
-    rest: Mapping[str, float]
+    nodes: Parts  # (nodes,)
+    edges: Parts  # (edges,): in the order of :meth:`GraphSet.edge_list`
+    whole: float  # what belongs to no node and no edge: size, structure, what is missing, and all that lowers the score
+    by_channel: Mapping[str, tuple[Parts, Parts]]  # of nodes and of edges
+    rest: Mapping[str, float]  # by channel: what of each contribution belongs to the graph as a whole
 
     @property
     def raised(self) -> float:

@@ -69,23 +69,13 @@ class NormalSide(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KnownDistances:
-    """Known anomalies compared with the references and with each other: what is learned from them.
+    """Known anomalies compared with the references and with each other: what is learned from them."""
 
-    Attributes
-    ----------
-    near : mapping channel -> float64 (references,)
-        Distance of every reference to the nearest known anomaly.
-    away : mapping channel -> float64 (known,)
-        Distances of the known anomalies to the references.
-    across : float64 (references, labelled)
-        The classifier's kernel. Labelled are the known anomalies, then normals that a review found.
-    among : float64 (labelled, labelled)
-    """
-
-    near: Distances
-    away: Distances
-    across: NDArray[np.float64]
-    among: NDArray[np.float64]
+    near: Distances  # by channel, (references,): distance of every reference to the nearest known anomaly
+    away: Distances  # by channel, (known,): distances of the known anomalies to the references
+    # The classifier's kernel. Labelled are the known anomalies, then normals that a review found.
+    across: NDArray[np.float64]  # (references, labelled)
+    among: NDArray[np.float64]  # (labelled, labelled)
 
     @classmethod
     def of(cls, known: ProfiledGraphs, rows: Mapping[str, Rows], normals: NormalSide, widths: Widths) -> KnownDistances:
@@ -104,32 +94,15 @@ class KnownDistances:
 
 @dataclass(frozen=True, eq=False)
 class KnownSide:
-    """What was learned from known anomalies and references.
+    """What was learned from known anomalies and references."""
 
-    Attributes
-    ----------
-    nearness : Fusion
-        Calibrates the distances to the nearest known anomaly; its weights are v above.
-    weights : mapping channel -> float
-        w' above.
-    widths : mapping channel -> float
-        Of the channels' kernels.
-    training_rows : int64 (training rows,)
-        Places of the references that train the classifier.
-    coefficients : float64 (training rows + known,)
-    units : float64 (4,)
-        Mean and deviation of F and of C over the references.
-    classifier_weight : float
-        g above.
-    """
-
-    nearness: Fusion
-    weights: Mapping[str, float]
-    widths: Widths
-    training_rows: NDArray[np.int64]
-    coefficients: NDArray[np.float64]
-    units: NDArray[np.float64]
-    classifier_weight: float
+    nearness: Fusion  # calibrates the distances to the nearest known anomaly; its weights are v above
+    weights: Mapping[str, float]  # w' above, by channel
+    widths: Widths  # of the channels' kernels
+    training_rows: NDArray[np.int64]  # (training rows,): places of the references that train the classifier
+    coefficients: NDArray[np.float64]  # (training rows + known,)
+    units: NDArray[np.float64]  # (4,): mean and deviation of F and of C over the references
+    classifier_weight: float  # g above
 
     @classmethod
     def learn(
@@ -183,16 +156,10 @@ class KnownSide:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KnownAnomalies(KnownSide):
-    """Known anomalies, ready to score against, together with the references.
-
-    Attributes
-    ----------
-    graphs : ProfiledGraphs
-    rows : mapping channel -> rows of the known anomalies
-    """
+    """Known anomalies, ready to score against, together with the references."""
 
     graphs: ProfiledGraphs
-    rows: Mapping[str, Rows]
+    rows: Mapping[str, Rows]  # of the known anomalies, by channel
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -310,24 +277,14 @@ class NormalKernel:
     """The classifier's kernel among the references, which known anomalies leave as it is.
 
     Working it out compares all references; with it, a new known anomaly costs a comparison with each of them.
-
-    Attributes
-    ----------
-    training_rows : int64 (training rows,)
-    outside : int64 (outside,)
-        Places of the other references.
-    widths : mapping channel -> float
-    eigenvalues, eigenvectors : float64 (training rows,), (training rows, training rows)
-        Of the kernel among the training rows: they invert it for any ridge.
-    beyond : float64 (outside, training rows)
     """
 
-    training_rows: NDArray[np.int64]
-    outside: NDArray[np.int64]
+    training_rows: NDArray[np.int64]  # (training rows,)
+    outside: NDArray[np.int64]  # (outside,): places of the other references
     widths: Widths
-    eigenvalues: NDArray[np.float64]
-    eigenvectors: NDArray[np.float64]
-    beyond: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]  # (training rows,): of the kernel among them; they invert it for any ridge
+    eigenvectors: NDArray[np.float64]  # (training rows, training rows)
+    beyond: NDArray[np.float64]  # (outside, training rows)
 
     @classmethod
     def fit(cls, normals: NormalSide) -> NormalKernel:

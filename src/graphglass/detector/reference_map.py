@@ -23,28 +23,14 @@ class ReferenceMap:
     Queries are placed one by one, so a position never depends on the other queries. A graph that is equally far
     from all references would come to lie in their middle; whatever scores higher than 95% of the references is
     therefore moved outward, past the central 90% of them, the farther the higher its score.
-
-    Attributes
-    ----------
-    references : float64 (references, 2)
-    landmarks : int64 (landmarks,)
-        Places of the references that span the map.
-    frame : float64 (landmarks, 2)
-        Where those are fixed while all graphs, references too, are placed.
-    centre : float64 (2,)
-        The middle of the references.
-    radius : float
-        Distance from it that nearly all references with a usual score lie within.
-    usual : float
-        The score that 95% of the references lie below.
     """
 
-    references: NDArray[np.float64]
-    landmarks: NDArray[np.int64]
-    frame: NDArray[np.float64]
-    centre: NDArray[np.float64]
-    radius: float
-    usual: float
+    references: NDArray[np.float64]  # (references, 2)
+    landmarks: NDArray[np.int64]  # (landmarks,): places of the references that span the map
+    frame: NDArray[np.float64]  # (landmarks, 2): where those are fixed while all graphs, references too, are placed
+    centre: NDArray[np.float64]  # (2,): the middle of the references
+    radius: float  # distance from it that nearly all references with a usual score lie within
+    usual: float  # the score that 95% of the references lie below
 
     @classmethod
     def fit(cls, scorer: ReferenceScorer, references: ProfiledGraphs) -> ReferenceMap:

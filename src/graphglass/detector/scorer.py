@@ -31,38 +31,19 @@ Fuse = Callable[[Sequence[AnyChannel], ProfiledGraphs], Fusion]  # fitted channe
 
 @dataclass(frozen=True, eq=False)
 class ReferenceScorer:
-    """Scores queries against one reference set, comparing each query with every reference.
+    """Scores queries against one reference set, comparing each query with every reference."""
 
-    Attributes
-    ----------
-    references : ProfiledGraphs
-        Those with a leave-one-out score.
-    channels : tuple of Channel
-        Those with data.
-    fusion : Fusion
-    reference_scores : float64 (references,)
-        Their leave-one-out scores.
-    schema : GraphSchema
-        What the references carry; queries must carry the same.
-    structure_only : bool
-        Labels and attributes are ignored: references of several domains, or queries of another one.
-    zero_shot : bool
-        Queries come from another domain: the references say nothing about how normal graphs differ there.
-    repeated : int
-        References that equalled another one and count once.
-    known : KnownAnomalies or None
-        The second side of the references.
-    """
-
-    references: ProfiledGraphs
-    channels: tuple[AnyChannel, ...]
+    references: ProfiledGraphs  # those with a leave-one-out score
+    channels: tuple[AnyChannel, ...]  # those with data
     fusion: Fusion
-    reference_scores: NDArray[np.float64]
-    schema: GraphSchema
+    reference_scores: NDArray[np.float64]  # (references,): their leave-one-out scores
+    schema: GraphSchema  # what the references carry; queries must carry the same
+    # Labels and attributes are ignored: references of several domains, or queries of another one.
     structure_only: bool = False
+    # Queries come from another domain: the references say nothing about how normal graphs differ there.
     zero_shot: bool = False
-    repeated: int = 0
-    known: KnownAnomalies | None = None
+    repeated: int = 0  # references that equalled another one and count once
+    known: KnownAnomalies | None = None  # the second side of the references
 
     @classmethod
     def fit(

@@ -28,25 +28,14 @@ class JointFeatures:
 
     Channels share the norm through uniform public weights, so one sensitivity covers them all. Every setting is
     public and fixed before private graphs are looked at. The defaults are the paper's.
-
-    Attributes
-    ----------
-    channels : tuple of (name, dimension)
-        The codes, by name such as ``graph:64``.
-    frequencies : int
-        Frequencies M per channel; each gives two coordinates.
-    kappa : float
-        Concentration of the kernel.
-    seed : int
-        Public seed of the frequencies.
     """
 
     kind: ClassVar[str] = "codes"
 
-    channels: tuple[tuple[str, int], ...] = MAIN_CHANNELS
-    frequencies: int = 128
-    kappa: float = 4.0
-    seed: int = PUBLIC_SEED
+    channels: tuple[tuple[str, int], ...] = MAIN_CHANNELS  # the codes, by name such as ``graph:64``
+    frequencies: int = 128  # frequencies M per channel; each gives two coordinates
+    kappa: float = 4.0  # concentration of the kernel
+    seed: int = PUBLIC_SEED  # public seed of the frequencies
 
     def __post_init__(self) -> None:
         names, widths = self.part_names(), [width for _, width in self.channels]

@@ -14,17 +14,10 @@ class SaltedHashes:
 
     Lists of two models cannot be compared, and no table of hashes made beforehand fits. Whoever has the model and a
     graph can still ask whether the graph is in it: a release has to.
-
-    Attributes
-    ----------
-    salt : str
-        Made from all hashes, so equal models are equal files.
-    digests : frozenset of str
-        One per graph.
     """
 
-    salt: str = ""
-    digests: frozenset[str] = frozenset()
+    salt: str = ""  # made from all hashes, so equal models are equal files
+    digests: frozenset[str] = frozenset()  # one per graph
 
     @classmethod
     def of(cls, hashes: Iterable[str]) -> SaltedHashes:

@@ -22,37 +22,7 @@ def _preferred_encoder() -> str:
 
 @dataclass(frozen=True)
 class GlassSettings:
-    """Every choice of the method.
-
-    Attributes
-    ----------
-    encoder : str
-        Text encoder name, directory or endpoint (see :func:`graphglass.load_encoder`); by default a language encoder if
-        one is installed (:func:`graphglass.glass.encoders.catalogue.preferred_encoder`).
-    slices : tuple of int
-        Matryoshka prefix sizes shared by graph and text codes.
-    k : int
-        Neighbours per code (eq:knn_distance).
-    scorer : str
-        One of :data:`graphglass.glass.scoring_rules.SCORERS`.
-    calibration : {"leave-one-out", "raw"}
-        Channels in units of the references' distances to each other, or distances as they are.
-    normalisation : {"graph", "reference", "both"}
-        How node features are scaled before the network reads them (eq:canon is ``graph``).
-    epochs : int
-        Passes over the references; the last one is always the one used.
-    learning_rate : float
-    prototypes : bool
-        Train with the prototype loss (eq:proto_loss).
-    prompt : {1, 2}
-        Version of the prompt.
-    details : tuple of str
-        Names of :data:`graphglass.glass.training.config.AUTHORS`.
-    features : {"kept", "structure"}
-        What transfer reads: the labels and attributes of every domain in the public columns, or structure alone.
-    device : str
-        Where the encoder is trained and run, such as ``cpu`` or ``cuda``.
-    """
+    """Every choice of the method; :class:`graphglass.GLASS` says what each means."""
 
     encoder: str = field(default_factory=_preferred_encoder)
     slices: tuple[int, ...] = (64, 128, 256, 512)

@@ -26,17 +26,9 @@ from graphglass.structure.profile import StructureProfile
 
 @dataclass(frozen=True, eq=False)
 class TrainedEncoder:
-    """A graph encoder after training, and how it was trained.
+    """A graph encoder after training, and how it was trained."""
 
-    Attributes
-    ----------
-    encoder : GraphEncoder
-        In evaluation mode: BatchNorm uses its running statistics, so a row does not depend on its batch.
-    schema : FeatureSchema
-    history : TrainingHistory
-    config : TrainingConfig
-    """
-
+    # In evaluation mode: BatchNorm uses its running statistics, so a row does not depend on its batch.
     encoder: GraphEncoder
     schema: FeatureSchema
     history: TrainingHistory = field(default_factory=TrainingHistory)

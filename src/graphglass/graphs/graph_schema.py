@@ -11,19 +11,11 @@ from graphglass.graphs.graph_set import COUNT, GraphSet
 
 @dataclass(frozen=True)
 class GraphSchema:
-    """What every graph of a set carries; queries must carry what the references carry.
-
-    Attributes
-    ----------
-    node_labels, edge_labels : bool
-    attributes, edge_attributes : tuple of str
-        Names of the columns.
-    directed : bool
-    """
+    """What every graph of a set carries; queries must carry what the references carry."""
 
     node_labels: bool
     edge_labels: bool
-    attributes: tuple[str, ...]
+    attributes: tuple[str, ...]  # names of the columns
     edge_attributes: tuple[str, ...]
     directed: bool
 

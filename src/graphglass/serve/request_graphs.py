@@ -30,49 +30,23 @@ _QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".nd
 
 @dataclass(frozen=True)
 class ServeLimits:
-    """Bounds of the service.
+    """Bounds of the service."""
 
-    Attributes
-    ----------
-    body_bytes : int
-        Largest request body, counted while it arrives.
-    graphs : int
-        Most graphs of one request.
-    nodes, edges : int
-        Largest single graph.
-    work_seconds : float
-        Most estimated work of one request.
-    quick_seconds : float
-        Requests of more estimated work run in the worker process, where no other request waits for them.
-    waiting : int
-        Requests in line before new ones get 429.
-    waiting_slow : int
-        The same for requests that run in the worker process.
-    worker_bytes : int
-        Memory that a request may take in the worker process.
-    batch_graphs : int
-        Graphs scored together.
-    seconds : float
-        Longest time to wait for an answer, for a body to arrive, and for work in the worker process.
-    held_bytes : int
-        Bodies of all requests together, which bounds the memory of many large ones.
-    file_graphs : int
-        Most graphs of a file that the inspector opens.
-    """
-
-    body_bytes: int = 8 << 20
-    graphs: int = 256
-    nodes: int = 100_000
+    body_bytes: int = 8 << 20  # largest request body, counted while it arrives
+    graphs: int = 256  # most graphs of one request
+    nodes: int = 100_000  # largest single graph
     edges: int = 1_000_000
-    work_seconds: float = 120.0
+    work_seconds: float = 120.0  # most estimated work of one request
+    # Requests of more estimated work run in the worker process, where no other request waits for them.
     quick_seconds: float = 1.0
-    waiting: int = 1024
-    waiting_slow: int = 4
-    worker_bytes: int = 3 << 30
-    batch_graphs: int = 512
+    waiting: int = 1024  # requests in line before new ones get 429
+    waiting_slow: int = 4  # the same for requests that run in the worker process
+    worker_bytes: int = 3 << 30  # memory that a request may take in the worker process
+    batch_graphs: int = 512  # graphs scored together
+    # Longest time to wait for an answer, for a body to arrive, and for work in the worker process.
     seconds: float = 60.0
-    held_bytes: int = 256 << 20
-    file_graphs: int = 5000
+    held_bytes: int = 256 << 20  # bodies of all requests together, which bounds the memory of many large ones
+    file_graphs: int = 5000  # most graphs of a file that the inspector opens
 
     @property
     def reading(self) -> Limits:

@@ -18,27 +18,13 @@ from graphglass.errors import EncoderError, ParameterError
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Which encoder made an embedding. Two embeddings are comparable only if their fingerprints are equal.
+    """Which encoder made an embedding. Two embeddings are comparable only if their fingerprints are equal."""
 
-    Attributes
-    ----------
-    name : str
-        The name :func:`load_encoder` was called with.
-    revision : str
-        The version of the weights or of the algorithm, as its publisher counts.
-    template : str
-        The version of the GraphDP template the prompts follow.
-    weights : str
-        sha256 over the weights; empty where there are none, ``remote`` where only a server knows them.
-    dimension : int
-        Length of a row.
-    """
-
-    name: str
-    revision: str
-    template: str
-    weights: str
-    dimension: int
+    name: str  # the name :func:`load_encoder` was called with
+    revision: str  # the version of the weights or of the algorithm, as its publisher counts
+    template: str  # the version of the GraphDP template the prompts follow
+    weights: str  # sha256 over the weights; empty where there are none, ``remote`` where only a server knows them
+    dimension: int  # length of a row
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

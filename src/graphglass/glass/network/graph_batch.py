@@ -18,32 +18,19 @@ from graphglass.graphs.graph_set import GraphSet
 
 @dataclass(frozen=True, eq=False)
 class GraphBatch:
-    """Some graphs as one block-diagonal graph.
+    """Some graphs as one block-diagonal graph."""
 
-    Attributes
-    ----------
-    features : float32 (nodes, width)
-        Node features. Where ``columns`` is given, only the columns that a schema fills are stored.
-    node_offsets : int64 (graphs + 1,)
-    neighbour_offsets : int64 (nodes + 1,)
-    neighbours : int32 (2 * edges,)
-        Neighbour indices counted inside each graph, so any selection of graphs is a few gathers.
-    columns : int64 (width,), optional
-        The public column of each stored feature. Columns not listed are zero, which is the paper's zero padding
-        without paying for the zeros.
-    sketch : float32 (graphs, 11), optional
-        Spectral sketch of eq:spectral_sketch.
-    structure : float32 (nodes, any), optional
-        A second set of node features, of methods that compare two views of a graph.
-    """
-
+    # (nodes, width): node features. Where ``columns`` is given, only the columns that a schema fills are stored.
     features: Tensor
-    node_offsets: Tensor
-    neighbour_offsets: Tensor
+    node_offsets: Tensor  # (graphs + 1,)
+    neighbour_offsets: Tensor  # (nodes + 1,)
+    # (2 * edges,): neighbour indices counted inside each graph, so any selection of graphs is a few gathers.
     neighbours: Tensor
+    # The public column of each stored feature. Columns not listed are zero, which is the paper's zero padding without
+    # paying for the zeros.
     columns: Tensor | None = None
-    sketch: Tensor | None = None
-    structure: Tensor | None = None
+    sketch: Tensor | None = None  # spectral sketch of eq:spectral_sketch
+    structure: Tensor | None = None  # a second set of node features, of methods that compare two views of a graph
 
     @classmethod
     def of(cls, graphs: GraphSet, features: Tensor, **parts: Any) -> GraphBatch:

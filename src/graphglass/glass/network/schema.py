@@ -38,36 +38,23 @@ class FeatureSchema:
     domain fit, and its rank among them otherwise (hashed names); this holds in training, for references and for
     queries of every regime. More attributes than :data:`~graphglass.graphs.attributes.WIDEST` are combined into that
     many columns. Labels and attributes that would overlap exceed the public width and are refused.
-
-    Attributes
-    ----------
-    vocabulary : tuple of int or None
-        Node labels that have a column; the one-hot row of any other label is zero. None in an open schema, where every
-        label has one whose value fits.
-    attribute_names : tuple of str
-    labelled : bool
-        Whether graphs carry node labels.
-    normalisation : {"graph", "reference", "both"}
-        ``graph`` standardises every column over the nodes of its own graph (the paper), which removes absolute scale.
-        ``reference`` standardises log(1 + descriptor) and attributes with statistics of the training graphs and leaves
-        one-hot columns as they are. ``both`` gives the network the two side by side.
-    centre, scale : tuple of float
-        Reference statistics of the descriptors, then of the attributes.
-    is_open : bool
-        An open schema belongs to an encoder that reads several domains: any labels and attributes are read, and
-        attributes have no reference statistics because their meaning differs by domain.
-    width : int
-        Public columns of one view.
     """
 
+    # Node labels that have a column; the one-hot row of any other label is zero. None in an open schema, where every
+    # label has one whose value fits.
     vocabulary: tuple[int, ...] | None
     attribute_names: tuple[str, ...]
-    labelled: bool
+    labelled: bool  # whether graphs carry node labels
+    # ``graph`` standardises every column over the nodes of its own graph (the paper),
+    # which removes absolute scale. ``reference`` standardises log(1 + descriptor) and attributes with statistics of the
+    # training graphs and leaves one-hot columns as they are. ``both`` gives the network the two side by side.
     normalisation: Normalisation
-    centre: tuple[float, ...]
+    centre: tuple[float, ...]  # reference statistics of the descriptors, then of the attributes
     scale: tuple[float, ...]
+    # An open schema belongs to an encoder that reads several domains: any labels and attributes are read, and
+    # attributes have no reference statistics because their meaning differs by domain.
     is_open: bool = False
-    width: int = PUBLIC_WIDTH
+    width: int = PUBLIC_WIDTH  # public columns of one view
 
     def __post_init__(self) -> None:
         if self.normalisation not in NORMALISATIONS:

@@ -35,32 +35,17 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 @dataclass(frozen=True)
 class PromptContext:
-    """What a prompt says besides numbers; one value for a whole set, so it cannot carry a graph's label.
+    """What a prompt says besides numbers; one value for a whole set, so it cannot carry a graph's label."""
 
-    Attributes
-    ----------
-    domain : str
-        Where the graphs come from: ``mol``, ``protein``, ``social`` or a short name of your own.
-    phase : str
-        How the embedding will be used, one of :data:`PHASES`.
-    style : str
-        ``digits`` writes numbers as the paper's examples do, ``levels`` as whole steps on public scales.
-    source_domain : str or None
-        The domain the references came from, in a transfer phase.
-    trusted_normal : bool or None
-        True for references a person vouched for, in the few-shot phase. It can never be False.
-    instruction : str or None
-        A key of :data:`INSTRUCTIONS`, or None for the bare query.
-    version : {1, 2}
-        1 has the fields of the paper, 2 adds what :mod:`graphglass.glass.prompt.content` says of a graph.
-    """
-
-    domain: str = "graph"
-    phase: str = "single-reference"
+    domain: str = "graph"  # where the graphs come from: ``mol``, ``protein``, ``social`` or a short name of your own
+    phase: str = "single-reference"  # how the embedding will be used, one of :data:`PHASES`
+    # ``digits`` writes numbers as the paper's examples do, ``levels`` as whole steps on public scales.
     style: str = "digits"
-    source_domain: str | None = None
+    source_domain: str | None = None  # the domain the references came from, in a transfer phase
+    # True for references a person vouched for, in the few-shot phase. It can never be False.
     trusted_normal: bool | None = None
-    instruction: str | None = "phase-aware"
+    instruction: str | None = "phase-aware"  # a key of :data:`INSTRUCTIONS`, or None for the bare query
+    # 1 has the fields of the paper, 2 adds what :mod:`graphglass.glass.prompt.content` says of a graph.
     version: int = field(default=1, repr=False)  # fingerprints of version 1 are older than the field
 
     def __post_init__(self) -> None:

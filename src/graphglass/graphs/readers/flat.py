@@ -33,38 +33,17 @@ _ROUNDING = 0.01  # of an attribute's deviation: what rounding to float32 may ch
 
 @dataclass
 class FlatGraphs:
-    """Columns of many graphs before they are checked.
-
-    Attributes
-    ----------
-    positions : int (graphs,)
-        Where each graph is found in the input, for its reject.
-    edge_graph, sources, targets : int (edges,)
-        The graph of each edge, and its end nodes as rows over the whole set.
-    attributes, edge_attributes : float (nodes or edges, width) or None
-        NaN marks a value the input does not give; a missing ``count`` of an edge is 1.
-    faults : dict
-        Graph index -> (position, reason); these graphs are left out.
-    inside : bool
-        Whether all edges of graphs without a fault are known to stay inside their graph.
-    directed : bool
-        Whether the set becomes a directed one.
-    listed_once : bool (graphs,) or None
-        Graphs whose edges have no direction and are listed once, in any order of their ends. Elsewhere an undirected
-        edge is expected in both directions, and one listed in a single direction counts as one-way.
-    source : str
-        Where attributes come from: ``fixed`` by the format, ``stated`` to be attributes by the input, or ``free``: any
-        numeric column, which may also be a row number or a date.
-    """
+    """Columns of many graphs before they are checked."""
 
     ids: list[str]
-    positions: NDArray[np.int64]
+    positions: NDArray[np.int64]  # (graphs,): where each graph is found in the input, for its reject
     counts: NDArray[np.int64]
-    edge_graph: NDArray[Any]
+    edge_graph: NDArray[Any]  # (edges,): the graph of each edge, and its end nodes as rows over the whole set
     sources: NDArray[Any]
     targets: NDArray[Any]
     labels: list[Any] | NDArray[Any] | None = None
     node_labels: NDArray[np.int64] | None = None
+    # NaN marks a value the input does not give; a missing ``count`` of an edge is 1.
     attributes: NDArray[Any] | None = None
     attribute_names: tuple[str, ...] = ()
     edge_labels: NDArray[np.int64] | None = None
@@ -73,13 +52,18 @@ class FlatGraphs:
     node_names: NDArray[np.str_] | None = None
     label_names: dict[int, str] = field(default_factory=dict)
     code_names: dict[str, dict[int, str]] = field(default_factory=dict)
+    # Graph index -> (position, reason); these graphs are left out.
     faults: dict[int, tuple[int, str]] = field(default_factory=dict)
-    inside: bool = False
-    directed: bool = False
+    inside: bool = False  # whether all edges of graphs without a fault are known to stay inside their graph
+    directed: bool = False  # whether the set becomes a directed one
+    # Graphs whose edges have no direction and are listed once, in any order of their ends. Elsewhere an undirected edge
+    # is expected in both directions, and one listed in a single direction counts as one-way.
     listed_once: NDArray[np.bool_] | None = None
     columns: dict[str, list[Any]] = field(default_factory=dict)
     atom_environments: NDArray[np.int64] | None = None
     atom_contributions: NDArray[np.float64] | None = None
+    # Where attributes come from: ``fixed`` by the format, ``stated`` to be attributes by the input, or ``free``: any
+    # numeric column, which may also be a row number or a date.
     source: str = "fixed"
 
     def fault(self, graph: int, reason: str, position: int | None = None) -> None:
