@@ -224,7 +224,9 @@ def pretrained(
 @takes("run", SplitRun)
 def transfer(
     methods: METHODS = "graphglass,size-knn",
-    sources: Annotated[str, typer.Option("--sources", help="Of mol, protein, social, all.")] = "mol,protein,social,all",
+    sources: Annotated[
+        str, typer.Option("--sources", help="Of mol, protein, social, all, mol-six (the authors' molecule sources).")
+    ] = "mol,protein,social,all",
     cache: CACHE = None,
     *,
     run: SplitRun,
