@@ -6,6 +6,7 @@ import os
 import re
 import runpy
 import shlex
+import sys
 from glob import glob
 from pathlib import Path
 
@@ -151,7 +152,7 @@ ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 def walks():
     found = re.findall(r"^- \*\*(.+?)\*\*: (.+)$", ARCHITECTURE, re.MULTILINE)
-    return [pytest.param(re.findall(r"`([\w.]+)`", line), id=name) for name, line in found]
+    return [pytest.param(re.findall(r"(?:^|→ )`([\w.]+)`", line), id=name) for name, line in found]
 
 
 @pytest.mark.parametrize("modules", walks())
@@ -199,9 +200,20 @@ def test_a_reading_list_names_every_file_and_no_other(folder, page):
     assert {name for name in files if named.count(name) < files.count(name)} == set()
 
 
-def test_the_six_walks_are_there():
-    names = {parameter.id for parameter in walks()}
-    assert names >= {"fit", "score", "explain", "release", "serve", "a bench cell"}
+def test_walks_are_the_modules_that_a_command_enters(tmp_path):
+    walk = {parameter.id: parameter.values[0] for parameter in walks()}
+    assert walk.keys() >= {"fit", "score", "explain", "release", "serve", "a bench cell"}
+    queries, model, out = str(ROOT / "src/graphglass/graphs/MUTAG.zip"), str(tmp_path / "model"), str(tmp_path / "x.csv")
+    commands = {"fit": ["-o", model, queries], "score": [model, queries, "-o", out], "explain": [model, queries]}
+    commands["explain"] += ["--id", "MUTAG-2"]
+    for command, arguments in commands.items():
+        entered = set()
+        sys.setprofile(lambda frame, event, value, entered=entered: entered.add(frame.f_globals.get("__name__")))
+        try:
+            get_command(app).main([command, *arguments], standalone_mode=False)
+        finally:
+            sys.setprofile(None)
+        assert {f"graphglass.{module}" for module in walk[command]} <= entered
 
 
 def test_the_page_starts_with_twelve_files_that_take_an_hour():
