@@ -175,7 +175,7 @@ def _private(pyplot: Any, results: Results, metric: str) -> Any:
     return figure
 
 
-def _releases(axis: Any, places: Sequence[int], own: list[Record], names: list[str], metric: str) -> None:
+def _releases(axis: object, places: Sequence[int], own: list[Record], names: list[str], metric: str) -> None:
     """Releases alone and with the source prior."""
     look: dict[str, Any] = {"markersize": 3.5, "linewidth": 1.1, "elinewidth": 0.7}
     for colour, suffix, fmt, label in ((1, "", "-o", "summary"), (2, " +source", "--s", "summary with source prior")):

@@ -157,5 +157,5 @@ def configuration(detector: Detector) -> dict[str, Any]:
     return values
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)

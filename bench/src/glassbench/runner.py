@@ -39,7 +39,7 @@ def run_jobs(
     threads: int = 1,
     isolate: bool = True,
     progress: bool = True,
-    client: Any = None,
+    client: object = None,
 ) -> int:
     """Run every cell without a record; return how many were run.
 

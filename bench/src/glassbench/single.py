@@ -64,7 +64,7 @@ def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
         if method not in GLASS:
             raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(GLASS)}.")
 
-    def codes_alone(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
+    def codes_alone(fitted: object, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
         rules = _scoring_rules(fitted, queries)
         return {rule: rules[rule] for rule in ("graph", "text")}
 

@@ -102,7 +102,7 @@ class Fusion:
         return cls(weights, centres, scales, None if value["sharpness"] is None else _finite(value["sharpness"]))
 
 
-def _finite(number: Any) -> float:
+def _finite(number: object) -> float:
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise ValueError(f"the fusion must hold finite numbers, found {number!r}")
     return float(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -44,7 +44,7 @@ def anomalous(graphs: GraphSet, label_column: str | None, normal: str | None, pa
     return np.array([value != wanted for value in classes])
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     """1, 1.0 and "1" are one class."""
     text = str(value).strip()
     if re.fullmatch(r"[+-]?\d+", text):  # not through a float, which has too few digits for a long id

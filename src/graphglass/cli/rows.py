@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def show_ranking(table: ScoredGraphs, output: Path | None, top: int) -> None:
     print_line(f"{counted(count, 'graph')}{flagged}{lost}.{more}")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else ""
     if value is None:

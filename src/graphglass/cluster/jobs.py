@@ -25,7 +25,7 @@ _PATIENCE = 5  # seconds between looks at the scheduler
 
 
 def score_parts(
-    client: Any,
+    client: object,
     model: str | Path,
     sources: Sequence[str | Path],
     output: str | Path,

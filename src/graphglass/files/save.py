@@ -125,7 +125,7 @@ def _contiguous(role: str, group: Tensors) -> dict[str, NDArray[Any]]:
     return ready
 
 
-def _json(role: str, document: Any) -> bytes:
+def _json(role: str, document: object) -> bytes:
     try:
         return json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode()
     except (TypeError, ValueError) as error:

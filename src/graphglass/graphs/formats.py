@@ -133,11 +133,11 @@ def _alike(items: Iterable[Any], kind: str | None, options: ReadOptions) -> Iter
             yield position, item
 
 
-def _is_collection(source: Any) -> bool:
+def _is_collection(source: object) -> bool:
     return any(ancestor.__name__ in {"Dataset", "DataLoader"} for ancestor in type(source).__mro__)
 
 
-def _kind(item: Any) -> str | None:
+def _kind(item: object) -> str | None:
     """The format of one object, from the packages its classes come from; nothing is imported for it."""
     if isinstance(item, Mapping):
         return "json-lines"

@@ -20,7 +20,7 @@ def text_code(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-def label_code(value: Any, names: dict[int, str]) -> int:
+def label_code(value: object, names: dict[int, str]) -> int:
     """The code of one label; text is remembered in `names`. A missing label counts as the empty text."""
     if type(value) is int and -(2**63) <= value < 2**63:
         return value

@@ -125,7 +125,7 @@ def _has_many_cycles(chemistry: Any, molecule: Any) -> bool:
     return False
 
 
-def _standardised(molecule: Any, how: str) -> Any:
+def _standardised(molecule: object, how: str) -> Any:
     """The whole molecule, its largest fragment, or that with as few charges as possible."""
     if how == "none":
         return molecule
@@ -148,7 +148,7 @@ def _stereo(molecule: Any) -> NDArray[np.float32]:
     return rows
 
 
-def _record(molecule: Any, row: MoleculeRow, name: str, label: Any, stereo: NDArray[np.float32] | None) -> Record:
+def _record(molecule: object, row: MoleculeRow, name: str, label: object, stereo: NDArray[np.float32] | None) -> Record:
     """One molecule; a salt's separate ions stay one graph of several components."""
     atoms = all_atoms(molecule)
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), int(bond.GetBondType())) for bond in all_bonds(molecule)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,7 +17,7 @@ def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     return np.arange(places[-1]) + np.repeat(starts - places[:-1], lengths)
 
 
-def chosen_graphs(key: Any, count: int) -> NDArray[np.int64]:
+def chosen_graphs(key: object, count: int) -> NDArray[np.int64]:
     """The indices that an integer, slice, index array or boolean mask selects of ``count`` graphs."""
     if isinstance(key, int | np.integer):
         key = np.array([key])

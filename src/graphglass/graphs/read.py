@@ -29,7 +29,7 @@ from graphglass.messages import listing, setting
 
 
 def read_graphs(
-    source: Any,
+    source: object,
     *,
     format: str | None = None,  # noqa: A002 - the word users look for
     strict: bool = False,
@@ -121,7 +121,7 @@ def read_graphs(
 
 
 def read_report(
-    source: Any,
+    source: object,
     *,
     format: str | None = None,  # noqa: A002
     strict: bool = False,
@@ -247,5 +247,5 @@ def _dataset_hint(name: str) -> str:
     )
 
 
-def _shown(source: Any) -> str:
+def _shown(source: object) -> str:
     return str(source) if isinstance(source, str | PathLike) else f"{type(source).__name__} in memory"

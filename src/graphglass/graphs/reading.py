@@ -100,7 +100,7 @@ class ReadingOptions:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
     @classmethod
-    def from_json(cls, document: Any) -> ReadingOptions:
+    def from_json(cls, document: object) -> ReadingOptions:
         """The options that :meth:`to_json` wrote; anything else in a model file is refused."""
         known = {item.name for item in fields(ReadingOptions)}
         if not isinstance(document, dict) or not set(document) <= known:
@@ -141,14 +141,14 @@ _DEFAULTS = ReadingOptions()
 _NAMES = tuple(item.name for item in fields(ReadingOptions))
 
 
-def _contradiction(name: str, mine: Any, theirs: Any) -> SchemaError:
+def _contradiction(name: str, mine: object, theirs: object) -> SchemaError:
     return SchemaError(
         f"The references were read with {setting(name, mine)}, but the queries are to be read with "
         f"{setting(name, theirs)}. Leave the option out, or fit a model with it."
     )
 
 
-def _valid(name: str, value: Any) -> bool:
+def _valid(name: str, value: object) -> bool:
     """Whether a model file may hold this value."""
     if name in ("stereo", "directed", "typed"):
         return isinstance(value, bool)

@@ -25,7 +25,7 @@ def own_column(values: Iterable[Any]) -> NDArray[Any]:
     return column
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value that JSON can hold; a number that is not finite counts as missing, dates and others become text."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -99,7 +99,7 @@ class PrivateSummary:
             )
         return shrunk(self.mean, self.prior, self.references)
 
-    def scores(self, inputs: Any, *, source_prior: bool = False) -> NDArray[np.float64]:
+    def scores(self, inputs: object, *, source_prior: bool = False) -> NDArray[np.float64]:
         """Anomaly scores by the approximate kernel density at each query (eq:dp_score); higher is more anomalous, (n,).
 
         Parameters

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +168,7 @@ def _ranking(table: ScoredGraphs, told: Mapping[int, Explanation]) -> str:
     return f'<div class="card scroll" tabindex="0" role="region" aria-labelledby="ranking">{body}</div>{rest}'
 
 
-def _own_cell(value: Any) -> tuple[float | None, str]:
+def _own_cell(value: object) -> tuple[float | None, str]:
     """A value of the user's own columns: the number it is sorted by, if it is one, and its text."""
     number = float(value) if isinstance(value, int | float | np.number) else None
     text = "" if value is None else defused(str(value))

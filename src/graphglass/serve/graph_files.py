@@ -134,7 +134,7 @@ def as_items(graphs: GraphSet, names: Sequence[str], column: str | None = None) 
         yield {**record, "id": name} | ({"columns": own} if more else {})
 
 
-def _sent(value: Any) -> Any:
+def _sent(value: object) -> Any:
     return sendable(value)[: schemas.LONGEST_TEXT] if isinstance(value, str) else value
 
 

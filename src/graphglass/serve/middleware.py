@@ -15,6 +15,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphglass.errors import ServeError
 from graphglass.serve.request_graphs import ServeLimits
@@ -93,16 +94,16 @@ class Guard:
         a website cannot reach a service on loopback through its visitor's browser.
     """
 
-    def __init__(self, app: Any, counters: Counters, token: str | None, hosts: Collection[str] | None) -> None:
+    def __init__(self, app: ASGIApp, counters: Counters, token: str | None, hosts: Collection[str] | None) -> None:
         self.app, self.counters, self.token, self.hosts = app, counters, token, hosts
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         start, path, status = time.perf_counter(), scope["path"], 0
 
-        async def sending(message: Any) -> None:
+        async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -124,7 +125,7 @@ class Guard:
         self.counters.requests.labels(route, str(status)).inc()
         self.counters.seconds.labels(route).observe(time.perf_counter() - start)
 
-    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Any:
+    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> JSONResponse | None:
         host = headers.get(b"host", b"").decode("latin-1").lower()
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
         if self.hosts is not None and name not in self.hosts:
@@ -140,11 +141,11 @@ class Guard:
 class BodyLimit:
     """ASGI middleware: a body too large gets 413, too slow 408, and one too many 429, whatever its length claims."""
 
-    def __init__(self, app: Any, limits: ServeLimits) -> None:
+    def __init__(self, app: ASGIApp, limits: ServeLimits) -> None:
         self.app, self.limits = app, limits
         self.held = 0
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -152,7 +153,7 @@ class BodyLimit:
         refusal: tuple[int, str] | None = None
         deadline = asyncio.get_running_loop().time() + self.limits.seconds
 
-        async def counted() -> Any:
+        async def counted() -> Message:
             nonlocal seen, complete, refusal
             if complete:
                 return await receive()  # only the news that the client has gone can follow
@@ -172,7 +173,7 @@ class BodyLimit:
                 refusal = 429, "Too many large requests are being read. Try again in a moment."
             return message if refusal is None else {"type": "http.disconnect"}
 
-        async def sending(message: Any) -> None:
+        async def sending(message: Message) -> None:
             # The application answers a body that ended early in its own way; the client gets the real reason, once.
             nonlocal answered
             if refusal is None:

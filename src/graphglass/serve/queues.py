@@ -102,7 +102,7 @@ class Batcher:
         """Have the map made before anybody asks; if that fails, whoever asks will see it fail."""
         self._maps.executor.submit(function)
 
-    async def answer(self, asked: Any) -> Any:
+    async def answer(self, asked: object) -> Any:
         """The answer to one request, worked out together with whatever else is waiting."""
         answer = asyncio.get_running_loop().create_future()
         try:

@@ -87,7 +87,7 @@ def estimated_seconds(item: Item, limits: Limits) -> float:
     return float(_PER_GRAPH + _PER_ITEM * (nodes + edges) + _PER_MOTIF * edges**1.5)
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     if isinstance(value, list):
         return len(value)
     return max(value, 0) if isinstance(value, int) else 0

@@ -65,7 +65,7 @@ class StructureProfile:
     def __repr__(self) -> str:
         return f"StructureProfile({len(self)} graphs, {len(self.descriptors)} nodes)"
 
-    def __getitem__(self, key: Any) -> StructureProfile:
+    def __getitem__(self, key: object) -> StructureProfile:
         """Select graphs by integer (a profile of one), slice, index array or boolean mask."""
         chosen = chosen_graphs(key, len(self))
         sizes = np.diff(self.node_offsets)[chosen]

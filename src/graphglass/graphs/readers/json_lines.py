@@ -50,7 +50,7 @@ def read_json_lines(path: Path, options: ReadOptions) -> GraphSet:
     return records.build()
 
 
-def _refuse_half_characters(content: Any) -> None:
+def _refuse_half_characters(content: object) -> None:
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -62,13 +62,13 @@ def _refuse_half_characters(content: Any) -> None:
 def read_mappings(contents: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
     """Records already parsed, such as the body of a request."""
 
-    def record(item: Any, place: int, name: str) -> Record:
+    def record(item: object, place: int, name: str) -> Record:
         return json_record(item, place, name, options)
 
     return read_each(contents, record_id, record, options, "stated")
 
 
-def record_id(content: Any) -> str | None:
+def record_id(content: object) -> str | None:
     """The id of a record; None if it gives none. Scores under another name than the one given would be misread."""
     value = content.get("id") if isinstance(content, Mapping) else None
     if value is None:
@@ -78,7 +78,7 @@ def record_id(content: Any) -> str | None:
     return str(value)
 
 
-def json_record(content: Any, position: int, name: str, options: ReadOptions) -> Record:
+def json_record(content: object, position: int, name: str, options: ReadOptions) -> Record:
     """One record as a graph; raises GraphError saying which part does not fit the format."""
     if not isinstance(content, Mapping):
         raise GraphError(f"a record is an object with 'nodes' and 'edges', found {type(content).__name__}")
@@ -135,7 +135,7 @@ _NOTHING: Mapping[str, Any] = {}
 _PLAIN = {"node": "attribute", "edge": "value"}  # what numbers without names are called
 
 
-def _node(item: Any, row: int) -> Mapping[str, Any]:
+def _node(item: object, row: int) -> Mapping[str, Any]:
     """A node as an object with an id; a bare id is allowed, a missing one is the row."""
     if type(item) is dict and type(item.get("id")) in (int, str):  # nearly every node, and quick to check
         return item
@@ -150,7 +150,7 @@ def _node(item: Any, row: int) -> Mapping[str, Any]:
     return item
 
 
-def _pair(edge: Any, number: int) -> tuple[Any, Any]:
+def _pair(edge: object, number: int) -> tuple[Any, Any]:
     if isinstance(edge, list | tuple) and len(edge) == 2:
         return edge[0], edge[1]
     if isinstance(edge, Mapping) and "source" in edge and "target" in edge:
@@ -194,7 +194,7 @@ def _chemistry(given: Any, atoms: int) -> tuple[NDArray[np.int64] | None, NDArra
     return environments, contributions
 
 
-def _class_label(value: Any) -> Any:
+def _class_label(value: object) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     raise GraphError(f"the class 'label' of a graph must be text or a number, found {type(value).__name__}")

@@ -54,7 +54,7 @@ def read_graph_table(table: pa.Table, options: ReadOptions) -> GraphSet:
     starts = np.repeat(offsets(counts)[:-1], edges)
     present = set(table.column_names)
 
-    def column(name: str, kind: pa.DataType, missing: Any, width: int | None = None) -> Any:
+    def column(name: str, kind: pa.DataType, missing: object, width: int | None = None) -> Any:
         """A column of lists one after another, as rows of a width if there is one; None if the table has none."""
         if name not in present or width == 0:
             return None
@@ -145,7 +145,7 @@ def _lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
     return np.asarray(pc.fill_null(pc.list_value_length(table[name]), 0).to_numpy().astype(np.int64))
 
 
-def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: Any) -> NDArray[Any]:
+def _flattened(table: pa.Table, name: str, kind: pa.DataType, missing: object) -> NDArray[Any]:
     column = table[name].combine_chunks()
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     try:

@@ -27,11 +27,11 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
     one. Other fields with a single value, such as ``smiles``, can be kept as columns or used as the class.
     """
 
-    def name(graph: Any) -> str | None:
+    def name(graph: object) -> str | None:
         given = (getattr(graph, key, None) for key in ("id", "name"))
         return next((value for value in given if isinstance(value, str)), None)
 
-    def record(graph: Any, position: int, identifier: str) -> Record:
+    def record(graph: object, position: int, identifier: str) -> Record:
         kinds = {kind.__name__ for kind in type(graph).__mro__}
         make = _events if "TemporalData" in kinds else _hetero if "HeteroData" in kinds else _data
         try:
@@ -55,7 +55,7 @@ def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
             position += 1
 
 
-def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
+def _data(graph: object, position: int, name: str, options: ReadOptions) -> Record:
     if not hasattr(graph, "edge_index"):
         raise GraphError(f"expected torch_geometric Data or HeteroData, found {type(graph).__name__}")
     edges = _edge_ends(graph.edge_index)
@@ -78,7 +78,7 @@ def _data(graph: Any, position: int, name: str, options: ReadOptions) -> Record:
     )  # fmt: skip
 
 
-def _edge_ends(value: Any) -> NDArray[np.int64]:
+def _edge_ends(value: object) -> NDArray[np.int64]:
     edges = np.zeros((2, 0), np.int64) if value is None else _array(value)
     if edges.ndim != 2 or edges.shape[0] != 2 or not np.issubdtype(edges.dtype, np.integer):
         raise GraphError(f"edge_index must be whole numbers of shape (2, edges), found {edges.dtype} {edges.shape}")
@@ -172,7 +172,7 @@ def _symmetric(edges: NDArray[Any]) -> bool:
     return np.array_equal(forward, backward)
 
 
-def _node_count(graph: Any, edges: NDArray[Any]) -> int:
+def _node_count(graph: object, edges: NDArray[Any]) -> int:
     """What the object states; Data.num_nodes would warn and guess where only edges are known."""
     stated = graph._store.get("num_nodes") if hasattr(graph, "_store") else None
     if stated is not None:
@@ -183,7 +183,7 @@ def _node_count(graph: Any, edges: NDArray[Any]) -> int:
     return int(edges.max()) + 1 if edges.size else 0
 
 
-def _rows(graph: Any, key: str, count: int) -> NDArray[np.float64] | None:
+def _rows(graph: object, key: str, count: int) -> NDArray[np.float64] | None:
     """A table with a finite row for each of the nodes or edges."""
     if getattr(graph, key, None) is None:
         return None
@@ -205,7 +205,9 @@ def _node_labels(graph: Any, nodes: int) -> NDArray[np.int64] | None:
     return values.astype(np.int64)
 
 
-def _edge_data(graph: Any, edges: int) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None, tuple[str, ...]]:
+def _edge_data(
+    graph: object, edges: int
+) -> tuple[NDArray[np.int64] | None, NDArray[np.float64] | None, tuple[str, ...]]:
     """Edge labels, edge attributes and the names of the attributes."""
     labels, tables, names = None, [], []
     values = _rows(graph, "edge_attr", edges)
@@ -230,7 +232,7 @@ def _fields(graph: Any) -> dict[str, Any]:
     return {name: value for name in names if (value := _single_value(graph[name])) is not None}
 
 
-def _single_value(value: Any) -> Any:
+def _single_value(value: object) -> Any:
     """A text or number, also in a tensor or list of one; None for anything else."""
     if value is None or isinstance(value, str):
         return value
@@ -238,5 +240,5 @@ def _single_value(value: Any) -> Any:
     return values[0].item() if values.size == 1 and values.dtype != object else None
 
 
-def _array(value: Any) -> NDArray[Any]:
+def _array(value: object) -> NDArray[Any]:
     return value.detach().cpu().numpy() if hasattr(value, "detach") else np.asarray(value)

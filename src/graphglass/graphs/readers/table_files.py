@@ -78,7 +78,7 @@ def read_frames(frames: Iterable[tuple[int, Any]], options: ReadOptions) -> Grap
     return _read_layout(_frame_table(frame), f"The {type(frame).__name__}", options, first_row=0, index=_index(frame))
 
 
-def _index(frame: Any) -> list[str] | None:
+def _index(frame: object) -> list[str] | None:
     """The ids that the index of a pandas DataFrame gives; None if it only counts and a column may name the rows."""
     index: Any = getattr(frame, "index", None)
     if not hasattr(index, "tolist"):  # Polars and Arrow have none
@@ -208,7 +208,7 @@ def parquet_table(path: Path, options: ReadOptions) -> pa.Table:
         raise FormatError(f"{path.name} is not a readable Parquet file ({error}). It may be truncated.") from error
 
 
-def _frame_table(frame: Any) -> pa.Table:
+def _frame_table(frame: object) -> pa.Table:
     try:
         if type(frame).__module__.startswith("pandas"):
             table = pa.Table.from_pandas(frame, preserve_index=False)

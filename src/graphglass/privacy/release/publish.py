@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def release(
-    references: Any,
+    references: object,
     *,
     ledger: Ledger,
     dataset: str,
@@ -51,7 +51,7 @@ def release(
     form: RecordForm | None = None,
     model: GLASS | None = None,
     features: SketchFeatures | JointFeatures | None = None,
-    source: Any = None,
+    source: object = None,
     release_id: str | None = None,
     output: str | os.PathLike[str] | None = None,
     disjoint: bool = False,
@@ -273,7 +273,7 @@ def _mean(features_of: GraphFeatures, published: PrivateRecords) -> NDArray[np.f
     return np.asarray(np.sum([rows.sum(axis=0) for rows in features_of.rows(published)], axis=0) / published.readable)
 
 
-def _records(source: Any, form: RecordForm | None, model: GLASS | None) -> PrivateRecords:
+def _records(source: object, form: RecordForm | None, model: GLASS | None) -> PrivateRecords:
     if isinstance(source, PrivateRecords):
         return source
     return read_records(source, form, whole=model is not None)

@@ -67,11 +67,11 @@ class PrivateRecords:
 
 
 def read_records(
-    source: Any,
+    source: object,
     form: RecordForm | None = None,
     *,
     format: str | None = None,  # noqa: A002
-    nodes: Any = None,
+    nodes: object = None,
     whole: bool = True,
 ) -> PrivateRecords:
     """Read private graphs record by record.
@@ -187,7 +187,7 @@ def _cut(source: Any, form: RecordForm, options: dict[str, Any], name: str | Non
         raise FormatError(f"A release does not read {name}. Write the graphs as JSON Lines, one record per line.")
 
 
-def _read(source: Any, options: dict[str, Any]) -> GraphSet:
+def _read(source: object, options: dict[str, Any]) -> GraphSet:
     return read_report(source, **options).graphs
 
 
@@ -230,7 +230,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 # Tables
 
 
-def _table(path: Path, name: str, form: RecordForm, options: dict[str, Any], nodes: Any) -> Iterator[Read]:
+def _table(path: Path, name: str, form: RecordForm, options: dict[str, Any], nodes: object) -> Iterator[Read]:
     """The rows of a table of molecules or graphs, or the graphs of an edge table; columns and types are public."""
     if name == "parquet":
         table = parquet_table(path, ReadOptions())
@@ -336,7 +336,7 @@ def _edge_table_graph(edges: list[Any], nodes: list[Any] | None, form: RecordFor
     )
 
 
-def _name(cell: Any) -> str:
+def _name(cell: object) -> str:
     """A node id; 7, 7.0 and the text 7 are one."""
     if cell is None or cell == "":
         raise SchemaError("an id is missing")
