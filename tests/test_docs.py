@@ -203,7 +203,11 @@ def test_a_reading_list_names_every_file_and_no_other(folder, page):
 def test_walks_are_the_modules_that_a_command_enters(tmp_path):
     walk = {parameter.id: parameter.values[0] for parameter in walks()}
     assert walk.keys() >= {"fit", "score", "explain", "release", "serve", "a bench cell"}
-    queries, model, out = str(ROOT / "src/graphglass/graphs/MUTAG.zip"), str(tmp_path / "model"), str(tmp_path / "x.csv")
+    queries, model, out = (
+        str(ROOT / "src/graphglass/graphs/MUTAG.zip"),
+        str(tmp_path / "model"),
+        str(tmp_path / "x.csv"),
+    )
     commands = {"fit": ["-o", model, queries], "score": [model, queries, "-o", out], "explain": [model, queries]}
     commands["explain"] += ["--id", "MUTAG-2"]
     for command, arguments in commands.items():
