@@ -80,7 +80,7 @@ def test_prompts_take_the_instruction_of_the_private_series(sources: dict[str, A
 
 def test_only_weights_are_kept(sources: dict[str, Any], tmp_path: Path) -> None:
     SourceEncoders(tmp_path).fit(small(), sources)
-    (folder,) = [path for path in tmp_path.iterdir() if path.is_dir()]
+    (folder,) = [path.parent for path in tmp_path.glob("*/manifest.json")]
     manifest = json.loads((folder / "manifest.json").read_text())
     assert set(manifest["files"]) == {"encoder", "encoder_settings", "identity"}
     assert not list(tmp_path.glob("*.unfinished"))

@@ -23,6 +23,7 @@ from glassbench.fingerprint import fingerprint
 from glassbench.methods import configuration
 from graphglass.errors import ArtifactError, BenchError
 from graphglass.files import cache_root
+from graphglass.files.atomic import locked
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
 from graphglass.graphs import GraphSet
@@ -62,11 +63,8 @@ class SourceEncoders:
         """``detector.fit(sources)`` to the same bits; training is skipped where its outcome is known."""
         from graphglass.glass.training.references import prepare
 
-        settings = detector.settings()
         graphs: Any = sources if isinstance(sources, GraphSet) else dict(sources)
-        if settings is None:
-            return detector.fit(graphs)
-        domains = prepare(graphs, settings, detector.domain)
+        domains = prepare(graphs, detector.settings(), detector.domain)
         return detector.fit(domains, trained=self._kept(detector, identity(detector, sources), domains))
 
     def fit_encoder(
@@ -76,10 +74,8 @@ class SourceEncoders:
         from graphglass.glass.prompt.graphdp import PromptContext
         from graphglass.glass.training.references import prepare
 
-        settings = detector.settings()
-        assert settings is not None
         context = PromptContext(detector.domain, instruction=instruction)
-        domains = prepare(dict(sources), settings, context)
+        domains = prepare(dict(sources), detector.settings(), context)
         key = identity(detector, sources) | {"instruction": instruction}
         fitted = detector.fit_encoder(domains, trained=self._kept(detector, key, domains))
         fitted.embedder_ = fitted.embedder_.in_regime(context.phase, instruction=instruction)
@@ -120,21 +116,15 @@ class SourceEncoders:
 
     @contextmanager
     def _only_one(self, path: Path) -> Iterator[None]:
-        # What happens inside the block is not the folder's fault: only its own errors are told as such.
+        # What happens inside the block is not the folder's fault: only its own errors are reported as such.
+        lock = path.with_suffix(".locked")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            handle = path.with_suffix(".lock").open("w")
+            lock.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BenchError(
                 f"Encoders cannot be kept in {self.folder}: {error}. Name another with --cache."
             ) from error
-        with handle:
-            try:
-                import fcntl
-
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            except (ImportError, OSError) as error:  # two processes may then train the same encoder twice
-                log.debug("no lock on %s: %s", path, error)
+        with locked(lock):
             yield
 
 

@@ -14,8 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 import glassbench.baselines as baselines
 from glassbench.baselines.deep import DeepDetector
-from glassbench.baselines.node_inputs import graph_batch
-from graphglass.errors import ArtifactError, InputError, NotFittedError, ParameterError, SchemaError
+from graphglass.errors import InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
@@ -80,15 +79,6 @@ def test_a_fit_repeats_bit_for_bit_and_leaves_the_global_generator_alone(name, f
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_saving_and_loading_keeps_every_score(name, fitted, queries, tmp_path):
-    folder = fitted(name).save(tmp_path / name)
-    loaded = type(fitted(name)).load(folder)
-    np.testing.assert_array_equal(loaded.decision_function(queries), fitted(name).decision_function(queries))
-    assert loaded.get_params() == fitted(name).get_params()
-    assert sorted(path.name.split("-")[0] for path in folder.iterdir()) == ["detector", "manifest.json", "weights"]
-
-
-@pytest.mark.parametrize("name", METHODS)
 def test_unlabelled_isolated_and_single_node_graphs_are_scored(name, make_graphs):
     lone = canonical_graph_set([1, 3, 2], [4], [5])  # a single node, three isolated nodes, one edge
     detector = build(name, max_steps=2, batch_size=20).fit(make_graphs(10, "ring", 4, labelled=False))
@@ -110,7 +100,7 @@ def test_a_planted_motif_is_found(name, make_graphs):
 
 
 @pytest.mark.parametrize("name", ["SIGNETBatch", "CVTGADBatch"])
-def test_a_transductive_score_depends_on_the_graphs_scored_together(name, normal, queries, tmp_path):
+def test_a_transductive_score_depends_on_the_graphs_scored_together(name, normal, queries):
     detector = build(name, max_steps=STEPS, batch_size=20).fit(normal)
     together = detector.decision_function(queries)
     fewer = detector.decision_function(queries[:6])
@@ -119,8 +109,6 @@ def test_a_transductive_score_depends_on_the_graphs_scored_together(name, normal
     close(detector.decision_function(queries[order])[::-1], together)
     with pytest.raises(InputError, match="transductive"):
         detector.decision_function(queries[0])
-    loaded = type(detector).load(detector.save(tmp_path / name))
-    np.testing.assert_array_equal(loaded.decision_function(queries), together)
 
 
 @pytest.mark.slow
@@ -173,49 +161,3 @@ def test_misuse_is_named(normal, queries, make_graphs):
     with pytest.raises(SchemaError, match="fitted on graphs with node labels"):
         fitted.decision_function(make_graphs(2, "ring", 0, labelled=False))
     assert clone(fitted).get_params() == fitted.get_params()
-
-
-def test_a_damaged_or_foreign_artifact_is_refused(normal, tmp_path):
-    fitted = build("OCGIN", max_steps=1).fit(normal)
-    folder = fitted.save(tmp_path / "saved")
-    with pytest.raises(ArtifactError, match="must hold a MUSE, found 'OCGIN'"):
-        baselines.MUSE.load(folder)
-    with pytest.raises(ArtifactError, match="not a saved artifact"):
-        baselines.OCGIN.load(tmp_path / "absent")
-    (weights,) = folder.glob("weights-*")
-    weights.write_bytes(b"\0" * 64)
-    with pytest.raises(ArtifactError, match="not what was saved"):
-        baselines.OCGIN.load(folder)
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_batches_of_two_leave_no_graph_alone(name, make_graphs):
-    detector = build(name, max_steps=3, epochs=1, batch_size=2).fit(make_graphs(7, "ring", 0))
-    assert np.isfinite(detector.decision_function(make_graphs(2, "ring", 1))).all()
-
-
-def test_running_statistics_of_both_passes_of_gladc_fit_their_pass(make_graphs):
-    """In evaluation a graph comes back as close as in training; statistics shared by both passes put it far away."""
-    graphs = make_graphs(60, "ring", 0)
-    detector = build("GLADC", max_steps=80, epochs=80, batch_size=60).fit(graphs)
-    batch = graph_batch(graphs, detector.schema_)
-    with torch.no_grad():
-        evaluated = detector.network_.scores(batch).mean()
-        trained = detector.network_.train().scores(batch).mean()
-    assert 0.5 < float(evaluated / trained) < 2
-
-
-@pytest.mark.parametrize(
-    ("name", "setting", "value"),
-    [("OCGIN", "epochs", 2.5), ("SIGNET", "references", 1), ("CVTGAD", "references", 1), ("GLADC", "noise", 0)],
-)
-def test_settings_that_cannot_work_are_refused(name, setting, value, normal):
-    with pytest.raises(ParameterError, match=setting):
-        build(name, **{setting: value}).fit(normal)
-
-
-def test_uniform_trains_where_a_batch_has_one_edge():
-    lone = concatenate(
-        canonical_graph_set([3], [0] if i == 0 else [], [1] if i == 0 else [], ids=[f"g{i}"]) for i in range(4)
-    )
-    assert np.isfinite(build("UniFORM", max_steps=2).fit(lone).decision_function(lone)).all()

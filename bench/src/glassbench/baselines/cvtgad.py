@@ -209,13 +209,6 @@ class CVTGAD(DeepDetector):
         Of InfoNCE.
     references : int
         Training graphs kept for scoring.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    J. Li, Q. Xing, Q. Wang, Y. Chang. CVTGAD: simplified transformer with cross-view attention for unsupervised
-    graph-level anomaly detection. ECML PKDD 2023.
     """
 
     network = CVTGADNetwork

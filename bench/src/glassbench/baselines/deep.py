@@ -1,4 +1,4 @@
-"""The estimator every deep baseline is: batches, a seeded training loop of fixed length, saving and loading."""
+"""The estimator every deep baseline is: batches, and a seeded training loop of fixed length."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,13 +15,10 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
 from glassbench.baselines.node_inputs import InputSchema, graph_batch
-from graphglass.errors import ArtifactError, GlassError, InputError, NotFittedError, ParameterError
-from graphglass.files.load import load_artifact
-from graphglass.files.save import save_artifact
+from graphglass.errors import GlassError, InputError, NotFittedError, ParameterError
 from graphglass.glass.network.graph_batch import GraphBatch
 from graphglass.graphs.graph_set import GraphSet
 
-KIND = "graphglass-baseline"
 SCORED_AT_ONCE = 100_000  # nodes plus edge ends; bounds memory whatever the sizes of the graphs
 
 
@@ -146,39 +142,6 @@ class DeepDetector(BaseEstimator, ABC):  # type: ignore[misc]
             scores = score(batches)
         return scores.numpy().astype(np.float64)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the fitted method into the folder ``path``, atomically and without pickle."""
-        network = self._fitted()
-        weights = {name: value.numpy() for name, value in network.state_dict().items()}
-        save_artifact(path, KIND, tensors={"weights": weights}, documents={"detector": self._settings()})
-        return Path(path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote; scores are those of the saved detector, bit for bit."""
-        artifact = load_artifact(path, KIND)
-        settings = artifact.documents["detector"]
-        if settings["method"] != cls.__name__:
-            raise ArtifactError(f"{path} must hold a {cls.__name__}, found {settings['method']!r}.")
-        detector = cls(**settings["parameters"])
-        detector.schema_ = InputSchema.from_json(settings["schema"])
-        with torch.random.fork_rng(devices=[]):
-            detector.network_ = cls.network(detector.schema_, detector)
-        weights = {name: torch.from_numpy(value.copy()) for name, value in artifact.tensors["weights"].items()}
-        try:
-            _restore(detector.network_, weights)
-        except (RuntimeError, AttributeError) as error:
-            raise ArtifactError(f"The weights in {path} do not fit {cls.__name__}: {error}") from error
-        detector.network_.eval()
-        return detector
-
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "method": type(self).__name__,
-            "parameters": self.get_params(),
-            "schema": self.schema_.to_json(),
-        }
-
     def _fitted(self) -> Network:
         if not hasattr(self, "network_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted. Call fit with normal graphs first.")
@@ -209,12 +172,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _restore(network: nn.Module, state: dict[str, Tensor]) -> None:
-    """Load a state whose buffers may have been empty in the untrained network."""
-    for name, buffer in dict(network.named_buffers()).items():
-        if name in state and state[name].shape != buffer.shape:
-            owner, _, leaf = name.rpartition(".")
-            setattr(network.get_submodule(owner), leaf, state[name])
-    network.load_state_dict(state)

@@ -144,13 +144,6 @@ class GLADC(DeepDetector):
         Widths of the encoder's two convolutions.
     temperature, noise : float
         Of InfoNCE, and the weight noise in standard deviations of each weight matrix.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    X. Luo, J. Wu, J. Yang, S. Xue, H. Peng, C. Zhou, H. Chen, Z. Li, Q. Z. Sheng. Deep graph level anomaly detection
-    with contrastive learning. Scientific Reports, 2022.
     """
 
     network = GLADCNetwork

@@ -63,13 +63,6 @@ class GLocalKD(DeepDetector):
         Widths of the three graph convolutions.
     balance : float
         :math:`\lambda`, the weight of the node errors.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    R. Ma, G. Pang, L. Chen, A. van den Hengel. Deep graph-level anomaly detection by glocal knowledge distillation.
-    WSDM 2022.
     """
 
     network = GLocalKDNetwork

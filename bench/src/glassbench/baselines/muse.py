@@ -160,13 +160,6 @@ class MUSE(DeepDetector):
         Share of the GIN's outputs set to zero during training.
     one_class_steps : int
         Full-batch steps of the small autoencoder.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    S. Kim, S. Y. Lee, F. Bu, S. Kang, K. Kim, J. Yoo, K. Shin. Rethinking reconstruction-based graph-level anomaly
-    detection: limitations and a simple remedy. NeurIPS 2024.
     """
 
     network = MUSENetwork

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 import torch
@@ -47,14 +47,6 @@ class InputSchema:
         centre, spread = values.mean(axis=0), values.std(axis=0)
         scale = np.where(spread > 1e-9 * (1 + np.abs(centre)), spread, 1.0)
         return cls(labels, tuple(map(float, centre)), tuple(map(float, scale)), unlabelled, walks)
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Self:
-        fields: dict[str, Any] = {k: tuple(part) if isinstance(part, list) else part for k, part in value.items()}
-        return cls(**fields)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     @property
     def width(self) -> int:

@@ -63,13 +63,6 @@ class OCGIN(DeepDetector):
     ----------
     hidden, layers : int
         Width and depth of the GIN; the readout sums nodes and joins all layers.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    L. Zhao, L. Akoglu. On using classification datasets to evaluate graph outlier detection: peculiar observations
-    and new insights. Big Data, 2021.
     """
 
     network = OCGINNetwork

@@ -115,12 +115,6 @@ class OCGTL(DeepDetector):
         Of the similarities :math:`s(a, b) = e^{\cos(a, b)/\tau}`.
     hidden, layers : int
         Width and depth of each GIN.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    C. Qiu, M. Kloft, S. Mandt, M. Rudolph. Raising the bar in graph-level anomaly detection. IJCAI 2022.
     """
 
     network = OCGTLNetwork

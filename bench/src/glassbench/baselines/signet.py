@@ -157,13 +157,6 @@ class SIGNET(DeepDetector):
         Of InfoNCE.
     references : int
         Training graphs kept as the negatives of scoring.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    Y. Liu, K. Ding, Q. Lu, F. Li, L. Y. Zhang, S. Pan. Towards self-interpretable graph-level anomaly detection.
-    NeurIPS 2023.
     """
 
     network = SIGNETNetwork

@@ -126,13 +126,6 @@ class UniFORM(DeepDetector):
         Width and depth of the GIN.
     langevin_steps, langevin_step, langevin_noise
         Length of the walk, its step and its noise per step.
-    epochs, max_steps, batch_size, learning_rate, weight_decay, random_state
-        The training run, see :class:`glassbench.baselines.deep.DeepDetector`.
-
-    References
-    ----------
-    C. Song, X. Lin, H. Shen, Y. Shang, Y. Cao. UniFORM: towards unified framework for anomaly detection on graphs.
-    AAAI 2025.
     """
 
     network = UniFORMNetwork
