@@ -3,10 +3,17 @@ import pytest
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import ParameterError
-from graphglass.glass.scoring_rules import CONCENTRATION, SCORERS, paper_channels, paper_fusion, paper_variants
+from graphglass.glass.code_channel import kde_score
+from graphglass.glass.scoring_rules import (
+    CONCENTRATION,
+    SCORERS,
+    fixed_weights,
+    paper_channels,
+    paper_fusion,
+    paper_variants,
+    reliability_weights,
+)
 from graphglass.glass.slices import normalise
-from graphglass.glass.vmf import kde_score
-from graphglass.glass.weights import fixed_weights, reliability_weights
 from graphglass.structure.profile import profile
 
 SLICES = (4, 8)

@@ -6,8 +6,8 @@ import pytest
 from scipy.special import logsumexp
 
 from graphglass.errors import ParameterError
+from graphglass.glass.code_channel import kde_score, log_normaliser
 from graphglass.glass.slices import normalise
-from graphglass.glass.vmf import kde_score, log_normaliser
 
 
 @pytest.mark.parametrize("dimension", [2, 3, 10, 64, 128, 256, 512, 1024])

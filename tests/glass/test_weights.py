@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from graphglass.glass.weights import domain_weights, fixed_weights, reliability_weights
+from graphglass.glass.scoring_rules import domain_weights, fixed_weights, reliability_weights
 
 
 def test_fixed_rule_by_hand():

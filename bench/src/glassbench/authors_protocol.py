@@ -42,9 +42,9 @@ from glassbench.records import Cell
 from glassbench.single import built, dataset_cell, dataset_jobs
 from graphglass.channels.neighbours import mean_distance, nearest
 from graphglass.errors import BenchError
+from graphglass.glass.code_channel import kde_score
+from graphglass.glass.scoring_rules import domain_weights, fixed_weights, reliability_weights
 from graphglass.glass.slices import available_slices, normalise
-from graphglass.glass.vmf import kde_score
-from graphglass.glass.weights import domain_weights, fixed_weights, reliability_weights
 from graphglass.graphs import GraphSet
 from graphglass.structure.profile import profile
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glassbench.baselines.walks import return_probabilities
+from glassbench.baselines.node_inputs import return_probabilities
 
 
 @pytest.mark.parametrize("steps", [1, 2, 7, 16])

@@ -3,11 +3,11 @@ import pytest
 
 from graphglass.errors import EncoderError, GlassError, ParameterError
 from graphglass.glass.encoders.numeric import NumericEncoder
-from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, load_encoder, unit_rows
+from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, checked_rows, load_encoder
 
 
 def test_unit_rows_scales_and_keeps_order():
-    rows = unit_rows([[3, 4], [0, -2]], 2, 2, "x")
+    rows = checked_rows([[3, 4], [0, -2]], 2, 2, "x")
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0, -1]])
     assert rows.dtype == np.float32
 
@@ -24,7 +24,7 @@ def test_unit_rows_scales_and_keeps_order():
 )
 def test_unusable_rows_are_refused(rows, message):
     with pytest.raises(EncoderError, match=message):
-        unit_rows(rows, 2, 2, "x")
+        checked_rows(rows, 2, 2, "x")
 
 
 def test_a_fingerprint_survives_json_and_every_part_counts():

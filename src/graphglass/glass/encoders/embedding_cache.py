@@ -19,7 +19,7 @@ from graphglass.files import cache_root
 from graphglass.files.atomic import locked
 from graphglass.files.progress import progress_bar
 from graphglass.glass.encoders.numeric import NumericEncoder
-from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, unit_rows
+from graphglass.glass.encoders.text_encoder import Fingerprint, TextEncoder, checked_rows
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS unit_row (
@@ -140,7 +140,7 @@ def encode_cached(
                 f"The model was made with the endpoint {encoder.fingerprint.name}, and a private release sends nothing "
                 "anywhere. Use a model with a local text encoder, or release without a model."
             )
-        return unit_rows(encoder.encode(prompts), len(prompts), encoder.dimension, encoder.fingerprint.name)
+        return checked_rows(encoder.encode(prompts), len(prompts), encoder.dimension, encoder.fingerprint.name)
     if isinstance(encoder, NumericEncoder):
         return encoder.encode(prompts, progress=progress)
     store = EmbeddingCache() if cache is None else cache
@@ -154,7 +154,7 @@ def encode_cached(
     with progress_bar(f"Encoding with {fingerprint.name}", len(missing), show=progress) as advance:
         for start in range(0, len(missing), _PROMPTS_PER_STEP):
             step = missing[start : start + _PROMPTS_PER_STEP]
-            made = unit_rows(encoder.encode(step), len(step), fingerprint.dimension, fingerprint.name)
+            made = checked_rows(encoder.encode(step), len(step), fingerprint.dimension, fingerprint.name)
             store.store(fingerprint, step, made)
             fresh.update(zip(step, made, strict=True))
             advance(len(step))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import EncoderError, ParameterError
 from graphglass.files.progress import progress_bar
-from graphglass.glass.encoders.text_encoder import Fingerprint, unit_rows
+from graphglass.glass.encoders.text_encoder import Fingerprint, checked_rows
 from graphglass.glass.prompt.graphdp import TEMPLATE
 
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -96,9 +96,9 @@ class EndpointEncoder:
             for start in range(0, len(texts), self._batch_size):
                 batch = texts[start : start + self._batch_size]
                 made = self._request(batch)
-                # Rows of several lengths are no table; unit_rows says which shape was expected.
+                # Rows of several lengths are no table; checked_rows says which shape was expected.
                 table = np.stack(made) if len({len(vector) for vector in made}) == 1 else np.empty((0, 0))
-                rows[start : start + len(batch)] = unit_rows(table, len(batch), self._dimension, self._address)
+                rows[start : start + len(batch)] = checked_rows(table, len(batch), self._dimension, self._address)
                 advance(len(batch))
         return rows
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphglass.errors import EncoderError, MissingExtraError, ParameterError
 from graphglass.files.progress import progress_bar
-from graphglass.glass.encoders.text_encoder import Fingerprint, unit_rows
+from graphglass.glass.encoders.text_encoder import Fingerprint, checked_rows
 from graphglass.glass.encoders.weights import refuse_unsafe, revision_of, weights_digest
 from graphglass.glass.prompt.graphdp import TEMPLATE, query_of
 
@@ -120,7 +120,7 @@ class SentenceEncoder:
                 step = texts[start : start + _PROMPTS_PER_STEP]
                 rows[start : start + len(step)] = self._embed(step)[:, : self.dimension]
                 advance(len(step))
-        return unit_rows(rows, len(texts), self.dimension, self._fingerprint.name)
+        return checked_rows(rows, len(texts), self.dimension, self._fingerprint.name)
 
     def _embed(self, texts: list[str]) -> Any:
         return self._model.encode(texts, batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True)

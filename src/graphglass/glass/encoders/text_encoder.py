@@ -60,7 +60,7 @@ class TextEncoder(Protocol):
         ...
 
 
-def unit_rows(rows: object, count: int, dimension: int, name: str) -> NDArray[np.float32]:
+def checked_rows(rows: object, count: int, dimension: int, name: str) -> NDArray[np.float32]:
     """Check what an encoder returned and scale each row to length one; a wrong shape, NaN or a zero row is refused."""
     values = np.asarray(rows, dtype=np.float64)
     if values.shape != (count, dimension):
