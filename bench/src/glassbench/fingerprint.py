@@ -1,7 +1,7 @@
 """A fingerprint of what decides a method's number: its scores of two small generated sets of graphs.
 
 A change of code or settings that moves a score changes the fingerprint; a change that keeps every score does not.
-Records carry it, so that a table can name those that the present code would not reproduce.
+Records carry it; a table names those that the present code would not reproduce.
 
 Training-free methods have a digest. Processors round the sums of a training in different orders, so the fingerprint of
 a trained method holds the scores themselves after a few epochs, and two of them agree within a tolerance. Other initial
@@ -27,8 +27,8 @@ from graphglass.graphs import GraphSet, canonical_graph_set
 
 REFERENCES, QUERIES = 40, 12
 _DIGITS = 5  # significant digits that enter: more would differ between machines
-_EPOCHS = 2  # few, so that differences in rounding stay small
-# Longer than the warm-up of GLASS, so that training also uses its prototypes.
+_EPOCHS = 2  # few, which keeps differences in rounding small
+# Longer than the warm-up of GLASS: training also uses its prototypes.
 _PROBED_EPOCHS = {"glass": 22, "glass-plain": 22, "glass-untrained": 0}
 _TOLERANCE = 0.05  # of the deviation of the scores; processors were seen to differ by up to 0.006
 _KNOWN = 3  # of the queries, for methods that need known anomalies
@@ -92,7 +92,7 @@ def _texts(detector: Any, graphs: GraphSet) -> Iterator[str]:
 
 
 def agree(found: str, now: str) -> bool:
-    """Whether two fingerprints of one method are of code that scores alike."""
+    """Whether two fingerprints of one method are of code with the same scores."""
     if "|" not in found or "|" not in now:
         return found == now
     (texts, scores), (prompts, others) = (

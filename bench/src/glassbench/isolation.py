@@ -1,4 +1,4 @@
-"""Run one piece of work in a child process, so that its peak memory is its own and a crash takes only itself."""
+"""Run one piece of work in a child process: its peak memory is measured alone, and a crash ends nothing else."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def cell_jobs(
 
         return Job(method, tuple(cells), (str(cells[0]["dataset"]),), run, settings or {})
 
-    # The dataset varies slowest, so that each is read once; then the method.
+    # The dataset varies slowest, so each is read once; then the method.
     names = ("dataset", *fields, "seed")
     jobs = []
     for dataset in plan.names:

@@ -62,7 +62,7 @@ def known_cell(datasets: Datasets, method: str, cell: Cell, limit: int | None = 
     known, references = anomalies[:pool], parts.references[:limit]
     keep = ~np.isin(parts.test, known)
     test, anomalous = parts.test[keep][:limit], parts.anomalous[keep][:limit]
-    # Blinded in one call, so that no id occurs twice.
+    # Blinded in one call: no id occurs twice.
     shown = blind(graphs, np.concatenate([references, known]))
     normals, marked = shown[: len(references)], shown[len(references) :]
     queries: Any = blind(graphs, test)

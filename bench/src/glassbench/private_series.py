@@ -290,7 +290,7 @@ class Features:
         return cls(features(references), features(queries), features(source).mean(axis=0))
 
     def release(self, n: int, epsilon: float, place: str, *, sites: int = 1) -> SimulatedSummary:
-        """Seeded draws over the first `n` references; `place` names the condition, so that none shares its noise."""
+        """Seeded draws over the first `n` references; `place` names the condition; each has other noise."""
         return _draws(self.references[:n], epsilon, f"{place}|{n}|{epsilon:g}|{sites}", sites)
 
 

@@ -1,7 +1,7 @@
 """Result records: one JSON line per finished cell, a folder per benchmark, protocol and direction, nothing mixed.
 
 A results folder holds ``manifest.json``, which says what the folder is for, and one ``METHOD.jsonl`` per method. A file
-is replaced as a whole, so that an interruption leaves either the old records or the new ones.
+is replaced as a whole: an interruption leaves either the old records or the new ones.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from graphglass.errors import BenchError
 
 DIRECTIONS = ("anomalous", "normal")
 CLASSES = 10
-# Graphs of one task at most, drawn at random, so that the suite takes minutes; part of every record.
+# Graphs of one task at most, drawn at random: the suite takes minutes. Part of every record.
 LIMITS = {"references": 600, "test_normal": 200, "test_anomalous": 400}
 
 

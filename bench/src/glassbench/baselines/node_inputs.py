@@ -81,7 +81,7 @@ class InputSchema:
 
 
 def degree_bucket(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Degrees below 16 as they are, larger ones in half octaves, the last bucket open, so that hubs stay finite."""
+    """Degrees below 16 as they are, larger ones in half octaves, the last bucket open: hubs stay finite."""
     octave = 16 + np.floor(2 * np.log2(np.maximum(degrees, 16) / 16)).astype(np.int64)
     return np.where(degrees < 16, degrees, np.minimum(octave, DEGREE_BUCKETS - 1))
 
