@@ -4,8 +4,7 @@ import pickle
 
 import pytest
 
-from graphglass.errors import GlassError, GraphError, MissingExtraError, ParameterError
-from graphglass.serve.graph_files import UnknownColumnsError
+from graphglass.errors import GlassError, GraphError, MissingExtraError, ParameterError, UnknownColumnsError
 
 ERRORS = [
     GraphError("odd"), ParameterError("GLASS", "alpha", "positive", -1), MissingExtraError("SMILES", "chem"),

@@ -6,6 +6,7 @@ GlassError
 │   ├── FormatError                    a file is not in the format it claims
 │   ├── LimitError                     an input is larger than the limits allow
 │   ├── SchemaError                    attributes or columns do not fit what the model or reader expects
+│   │   └── UnknownColumnsError          no known column of a table holds its graphs
 │   └── ParameterError                 a setting has a value outside its range
 ├── MissingExtraError (ImportError)  an optional dependency is not installed; names the extra
 ├── DataError                        a named dataset is absent or does not match its checksum
@@ -23,6 +24,7 @@ GlassError
 Messages say what was expected, what was found and what to do.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -52,6 +54,17 @@ class LimitError(InputError):
 
 class SchemaError(InputError):
     """Attributes or columns do not fit what the model or reader expects."""
+
+
+class UnknownColumnsError(SchemaError):
+    """No known column of a table holds its graphs; ``columns`` are those it has."""
+
+    def __init__(self, message: str, columns: Sequence[str]) -> None:
+        super().__init__(message, tuple(columns))
+        self.columns = tuple(columns)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ParameterError(InputError):

@@ -16,10 +16,17 @@ def test_a_graph_set_passes_through() -> None:
     assert read_graphs(graphs) is graphs
 
 
-@pytest.mark.parametrize("source", ["thing.xyz", "thing", "folder"])
+def test_a_folder_of_files_is_refused_with_their_names(tmp_path: Path) -> None:
+    for name in ("b.csv", "a.csv"):
+        (tmp_path / name).write_text("smiles\nCC\n")
+    with pytest.raises(FormatError, match=r"Name one file, or join them into one\. Files found: a\.csv, b\.csv\."):
+        read_graphs(tmp_path)
+
+
+@pytest.mark.parametrize("source", ["thing.xyz", "thing"])
 def test_an_unknown_format_lists_what_is_supported(tmp_path: Path, source: str) -> None:
     path = tmp_path / source
-    path.mkdir() if source == "folder" else path.write_text("x")
+    path.write_text("x")
     with pytest.raises(FormatError, match=r"Supported: TU folder or zip \(.zip\); .*NetworkX graphs"):
         read_graphs(path)
 

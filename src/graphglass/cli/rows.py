@@ -25,7 +25,7 @@ def show_ranking(table: ScoredGraphs, output: Path | None, top: int) -> None:
         print_line(f"Wrote {counted(len(columns['id']), 'row')} to {output}{flagged}{lost}.")
         return
     first = ("rank", "id", "score", *(("p_value", "flagged") if table.p_values is not None else ()))
-    hidden = {"error", "reason", *(["reference"] if not table.reference.any() else [])}
+    hidden = {"error", "reason", *(["reference"] if len(set(table.reference.tolist())) < 2 else [])}
     order = [*first, *(name for name in columns if name not in {*first, *hidden})]
     ranked = sorted((rank, row) for row, rank in enumerate(columns["rank"]) if rank is not None)[:top]
     rows = [[_cell(columns[name][row]) for name in order] for _, row in ranked]

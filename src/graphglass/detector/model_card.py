@@ -46,6 +46,7 @@ def model_card(detector: ReferenceDetector) -> str:
         "",
         f"- method {type(detector).__name__}; settings other than the default: {settings}",
         *(f"- {name}: {value}" for name, value in detector.method_facts().items()),
+        f"- reading: {'not known' if scorer.reading is None else scorer.reading.described()}",
         f"- channels: {', '.join(channel.name for channel in scorer.channels)}",
         f"- threshold {detector.threshold_:.6g}: the share {detector.contamination:g} of the references scores higher",
         "",

@@ -13,6 +13,7 @@ from typing import Any
 from graphglass.errors import FormatError, GraphError
 from graphglass.graphs.limits import DEFAULT_LIMITS
 from graphglass.graphs.readers.options import ReadOptions
+from graphglass.messages import listing
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,11 @@ def detect_path(path: Path) -> str:
         for name in ("graphml", "gexf", "gml"):
             if any(path.glob(f"*.{name}")):
                 return name
-        raise FormatError(f"The folder {path} holds no TU dataset, GraphML, GEXF or GML files. {supported()}")
+        files = sorted(file.name for file in path.iterdir() if file.is_file())
+        raise FormatError(
+            f"The folder {path} holds no TU dataset, GraphML, GEXF or GML files, and others are not read as a folder. "
+            f"Name one file, or join them into one. Files found: {listing(files, 3)}."
+        )
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     for name, kind in FORMATS.items():
         if suffix.lower() in kind.suffixes:

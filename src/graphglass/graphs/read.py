@@ -148,7 +148,7 @@ def read_report(
         return ReadResult(source)
     if isinstance(source, list | tuple) and source and all(isinstance(item, GraphSet) for item in source):
         return ReadResult(concatenate(source))
-    log = RejectLog(strict)
+    log = RejectLog(strict, settled=reading is not None)
     content: Any
     options = ReadOptions(**given, log=log)
     for name in options.merge or {}:

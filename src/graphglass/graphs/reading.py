@@ -99,6 +99,14 @@ class ReadingOptions:
         plain = {name: value for name, value in found.items() if value != getattr(_DEFAULTS, name)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
+    def described(self) -> str:
+        """Everything that differs from the defaults, in words."""
+        told = []
+        for name, value in self.to_json().items():
+            parts = [f"{key}={rule}" for key, rule in value.items()] if isinstance(value, dict) else value
+            told.append(f"{name}: {', '.join(parts) if isinstance(parts, list) else parts}")
+        return "; ".join(told) or "by the defaults"
+
     @classmethod
     def from_json(cls, document: object) -> ReadingOptions:
         """The options that :meth:`to_json` wrote; anything else in a model file is refused."""

@@ -34,9 +34,10 @@ _NODE_LEGEND = (
     '<p class="legend"><span><b class="hot">●</b> the warmer, the larger its part of the score</span> '
     "<span>◌ in the nearest normal graph, not in this one</span></p>"
 )
+_REFERENCE_KEY = '<span><b class="reference">●</b> normal reference</span> '
 _MAP_LEGEND = (
-    '<p class="legend"><span><b class="reference">●</b> normal reference</span> <span><b class="query">●</b> graph of '
-    'this report</span> <span><b class="hot">●</b> flagged</span>{known}</p>'
+    '<p class="legend">{reference}<span><b class="query">●</b> graph of this report</span> <span><b class="hot">●</b> '
+    "flagged</span>{known}</p>"
 )
 
 
@@ -73,25 +74,28 @@ def report_page(
     """
     graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
     assert table.measured is not None
+    among = bool(table.reference.all())  # the graphs of one file, each against the others
     references, places = detector.map_positions(table)
     known = None if detector.anomalies_ is None else detector.map_positions(detector.anomalies_)[1]
     cut = _smallest_flagged(detector.decision_scores_, table.alpha) if table.p_values is not None else float("inf")
-    histogram = score_distribution(detector.decision_scores_, scores, cut)
-    chart = reference_map(references, places, flagged, graphs.ids, known)
+    histogram = score_distribution(detector.decision_scores_[: 0 if among else None], scores, cut)
+    chart = reference_map(references[: 0 if among else None], places, flagged, graphs.ids, known)
     key = "" if known is None else ' <span><b class="known">▲</b> known anomaly</span>'
-    legend = _MAP_LEGEND.replace("{known}", key)
+    legend = _MAP_LEGEND.format(reference="" if among else _REFERENCE_KEY, known=key)
     against = counted(detector.scorer_.reference_count, "normal reference")
-    title = f"{counted(len(graphs), 'graph')} against {against}"
+    title = f"{counted(len(graphs), 'graph')} {'among themselves' if among else f'against {against}'}"
     summary = "Higher scores are more abnormal."
     if table.p_values is not None:
         summary = (
             f"{int(flagged.sum())} flagged: their p-value, the chance that a normal graph scores as high, is at most "
             f"{table.alpha:g}. {summary}"
         )
-    notice = table.notice
+    notice = " ".join(table.shifted) if among else table.notice
     about_scores = (
-        "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares of "
-        "each group."
+        "Each graph is scored against the others. Bars show shares of all graphs."
+        if among
+        else "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares "
+        "of each group."
     )
     about_map = "The closer two graphs, the more similar they are by the distances that make the score."
     if explained is None:

@@ -17,7 +17,7 @@ from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 
 from graphglass import __version__
-from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError
+from graphglass.errors import GlassError, InputError, MissingExtraError, ModelConflictError, UnknownColumnsError
 from graphglass.serve import schemas
 from graphglass.serve.answers import (
     add_graphs,
@@ -31,7 +31,7 @@ from graphglass.serve.answers import (
     score_requests,
 )
 from graphglass.serve.drift import drift_curve
-from graphglass.serve.graph_files import UnknownColumnsError, read_file, read_in_worker
+from graphglass.serve.graph_files import read_file, read_in_worker
 from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.queues import Batcher, BusyError, WorkThread

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from graphglass.errors import FormatError, InputError, SchemaError
+from graphglass.errors import FormatError, InputError, UnknownColumnsError
 from graphglass.graphs.formats import FORMATS, SPREADSHEETS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
@@ -23,20 +22,7 @@ from graphglass.serve import schemas
 from graphglass.serve.request_graphs import sendable, unique
 from graphglass.serve.worker_process import memory_limit
 
-_TABLES = (".csv", ".tsv", ".tab")
-_EDGES = {"graph_id", "source", "target"}
-SUFFIXES = frozenset((*_TABLES, *(suffix for kind in FORMATS.values() for suffix in kind.suffixes)))
-
-
-class UnknownColumnsError(InputError):
-    """A table without the columns that hold its graphs; ``columns`` are those it has."""
-
-    def __init__(self, message: str, columns: Sequence[str]) -> None:
-        super().__init__(message, columns)
-        self.message, self.columns = message, tuple(columns)
-
-    def __str__(self) -> str:
-        return self.message
+SUFFIXES = frozenset(suffix for kind in FORMATS.values() for suffix in kind.suffixes)
 
 
 def read_file(
@@ -76,14 +62,11 @@ def read_file(
         path.write_bytes(content)
         try:
             return _answer(read_report(path, **chosen), suffix.removeprefix("."), chosen.get("smiles_column"))
-        except SchemaError as error:
-            header = _header(content) if suffix in _TABLES else []
-            if not header or smiles_column(header, None) is not None or _EDGES <= {cell.lower() for cell in header}:
-                raise
+        except UnknownColumnsError as error:
             raise UnknownColumnsError(
                 f"{name or 'The table'} has no column with SMILES, and none called graph_id, source and target. "
                 "Choose the columns that hold its graphs.",
-                header,
+                [name[:200] for name in error.columns],
             ) from error
 
 
@@ -93,13 +76,6 @@ def read_in_worker(
     """In the worker process: read a file within so many bytes of memory."""
     with memory_limit(memory):
         return read_file(content, name, limits, columns, reading)
-
-
-def _header(content: bytes) -> list[str]:
-    """The names of a table's columns."""
-    line = next(line for line in _text(content).splitlines() if line.strip())
-    mark = next((mark for mark in (",", ";", "\t") if mark in line), ",")
-    return [sendable(cell.strip())[:200] for cell in next(csv.reader([line], delimiter=mark)) if cell.strip()]
 
 
 def _answer(result: ReadResult, name: str, smiles: str | None = None) -> schemas.FileAnswer:

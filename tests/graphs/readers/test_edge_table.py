@@ -176,7 +176,7 @@ def test_missing_attributes_can_be_filled(tmp_path: Path, edges: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("graph_id,from,to", r"missing: source, target. Columns found: graph_id, from, to"),
+        ("graph_id,one,two", r"missing: source, target. Columns found: graph_id, one, two"),
         ("graph,source,target", r"neither a SMILES column nor the columns graph_id, source, target"),
         ("", r"e.csv is empty"),
     ],
@@ -253,16 +253,44 @@ def test_the_cell_that_makes_a_column_text_is_named(tmp_path: Path, cell: str) -
         f"edge property 'amount' is text (row 4 has '{found}', other rows have numbers; correct it) and was not used; "
         "pass edge_label='amount' to use it as a label"
     )
-    assert "edge property 'memo' is text and was not used; pass edge_label='memo'" in read_report(path).notes[1]
+    assert "edge property 'memo' is text and was not used; pass edge_label='memo'" in read_report(path).notes[-1]
     nodes = tmp_path / "n.csv"
     nodes.write_text("graph_id,node,charge\nb,0,1\na,0,?\nb,1,!\na,1,2\na,2,3\n")
-    assert "'charge' is text (row 3 has '?'" in read_report(path, nodes=nodes).notes[2]
+    assert "'charge' is text (row 3 has '?'" in read_report(path, nodes=nodes).notes[1]
 
 
-@pytest.mark.parametrize("cell", ["20", "-2,5", "NA", ""])
-def test_commas_in_numbers_are_named(tmp_path: Path, cell: str) -> None:
+def test_text_columns_share_a_line_that_queries_of_a_model_do_not_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("graph_id,source,target,memo,channel\na,p,q,x,y\nb,p,q,y,z\n")
+    found = read_report(path, directed=True)
+    assert found.notes == (
+        "the names of nodes recur and are not compared; node_label='node' takes them as labels",
+        "edge properties 'memo', 'channel' are text and were not used; pass edge_label='NAME' to use one as a label",
+    )
+    assert read_report(path, reading=found.graphs.reading).notes == ()
+
+
+@pytest.mark.parametrize("header", ["Graph_ID,Source,TARGET", "graph_id,from,to", "GRAPH_ID,src,dst"])
+def test_usual_headers_are_found_in_any_case(tmp_path: Path, header: str) -> None:
+    path, plain = tmp_path / "e.csv", tmp_path / "plain.csv"
+    rows = "007,01,2,5.5\n007,2,3,1\nb,3,4,2\n"
+    path.write_text(f"{header},amount\n{rows}")
+    plain.write_text(f"graph_id,source,target,amount\n{rows}")
+    graphs, expected = read_graphs(path), read_graphs(plain)
+    assert graphs.ids == expected.ids == ("007", "b")
+    assert graphs.content_hashes() == expected.content_hashes()
+    table = pa.table({name: expected.ids for name in header.split(",")})
+    assert read_graphs(table).ids == expected.ids
+
+
+@pytest.mark.parametrize(("cell", "number"), [("20", 20), ("-2,5", -2.5), ("1.234,5", 1234.5), ("NA", 0), ("", 0)])
+def test_decimal_commas_are_read_between_semicolons(tmp_path: Path, cell: str, number: float) -> None:
     path = tmp_path / "edges.csv"
     path.write_text(f"graph_id;source;target;amount\na;1;2;1,50\na;2;3;{cell}\n")
+    numbers = read_graphs(path, fill=0.0).edge_list().attributes
+    assert numbers is not None
+    assert numbers[:, 0].tolist() == [1.5, number]
+    path.write_text(f'graph_id,source,target,amount\na,1,2,"1,50"\na,2,3,"{cell}"\n')
     assert any("'amount' is text (numbers with a comma; " in note for note in read_report(path).notes)
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 
@@ -266,3 +267,26 @@ def test_half_of_a_surrogate_pair_is_refused_and_a_whole_one_is_read(tmp_path: P
     assert result.graphs.ids == ("\U0001f600",)
     assert [reject.position for reject in result.rejects] == [1, 2]
     assert result.rejects[0].reason.startswith(r"the escape \ud800 is half of a character")
+
+
+def test_own_fields_of_nodes_and_edges_are_read_as_networkx_reads_them() -> None:
+    nodes = [{"id": i, "service": name, "ms": 2.5 * i, "epoch": 1.7e9 + i} for i, name in enumerate("abc")]
+    edges = [{"source": 0, "target": 1, "bytes": 7}, {"source": 1, "target": 2, "bytes": 9}]
+    record = {"id": "t", "nodes": nodes, "edges": edges}
+    graph = networkx.Graph(name="t")
+    for node in nodes:
+        graph.add_node(node["id"], **{key: node[key] for key in node if key != "id"})
+    for edge in edges:
+        graph.add_edge(edge["source"], edge["target"], bytes=edge["bytes"])
+    found, expected = read_report([record], node_label="service"), read_report([graph], node_label="service")
+    assert found.graphs.attribute_names == ("ms",)  # the time stamp is not compared
+    assert found.graphs.edge_attribute_names == ("bytes",)
+    assert found.graphs.content_hashes() == expected.graphs.content_hashes()
+    assert "node property 'service' is text and was not used; pass node_label='service'" in read_report([record]).notes[0]
+
+
+def test_where_attributes_are_stated_other_fields_are_named_and_unused() -> None:
+    node = {"id": 0, "attributes": {"mass": 1.0}, "rank": 3}
+    result = read_report([{"id": "a", "nodes": [node], "edges": []}])
+    assert result.graphs.attribute_names == ("mass",)
+    assert result.notes == ("node field 'rank' was not used; put it into 'attributes' of the node",)

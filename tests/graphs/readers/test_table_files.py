@@ -111,6 +111,21 @@ def test_times_become_seconds() -> None:
     assert np.unique(numbers).tolist() == [1.5, 86400.0]
 
 
+def test_files_and_frames_agree_on_what_a_row_is(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    frame = pandas.DataFrame({"graph_id": ["a", "a"], "source": [0, 1], "target": [1, 2], "smiles": ["CCO", "CC"]})
+    molecules = frame.drop(columns=["target"])
+    for table, ids in ((frame, ("a",)), (molecules, ("line-2", "line-3"))):
+        table.to_csv(path, index=False)
+        assert read_graphs(path).ids == ids
+        assert read_graphs(table).content_hashes() == read_graphs(path).content_hashes()
+
+
+def test_several_smiles_columns_are_named() -> None:
+    with pytest.raises(SchemaError, match=r"several SMILES columns \(iso_smiles, canonical_smiles\)"):
+        read_graphs(pandas.DataFrame({"iso_smiles": ["C"], "canonical_smiles": ["C"]}))
+
+
 def test_what_is_no_table_of_graphs() -> None:
     with pytest.raises(SchemaError, match="The DataFrame has neither a SMILES column nor"):
         read_graphs(pandas.DataFrame({"x": [1]}))

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphglass.errors import GraphError, SchemaError
+from graphglass.errors import GraphError, SchemaError, UnknownColumnsError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.flat import FlatGraphs
@@ -26,13 +27,15 @@ from graphglass.messages import listing, setting
 
 EDGE_COLUMNS = ("graph_id", "source", "target")
 NODE_COLUMNS = ("graph_id", "node")
+_ALSO = {"graph": ("graph_id",), "source": ("source", "from", "src"), "target": ("target", "to", "dst")}  # in any case
 DIRECTED = b"graphglass.directed"  # in the metadata of an edge table
 OWN_COLUMNS = b"graphglass.columns"  # in the metadata of a node table: columns that describe graphs, and their names
 ROWS = b"graphglass.rows"  # in the metadata of a table that does not have all lines of its file: their numbers
 SPELLED = {b"spelled": b"as in the file"}  # marks a label column of a file that has no types
 MISSING = ("", "NA", "N/A", "null")  # cells of a file that give no number
 _NUMBER = r"^\s*[+-]?(?i:\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|nan)\s*$"
-_WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
+_WITH_COMMA = r"^\s*[+-]?\d[\d.,]*\s*$"
+_DECIMAL_COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*$"
 _WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 _NOT_ATTRIBUTES = {"graph_id", "source", "target", "node", "graph_label"}
 Codes = NDArray[np.int64]
@@ -94,7 +97,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
         flat.node_labels = label_codes(values, flat.label_names)[stored % span]
     elif nodes is None and values.dtype == object and len(values) <= len(ids):
         compare = setting("node_label", "node")
-        options.log.note(f"the names of nodes recur and are not compared; {compare} takes them as labels")
+        options.log.advise(f"the names of nodes recur and are not compared; {compare} takes them as labels")
     if options.edge_label in edges.column_names:
         flat.edge_labels = _label_column(edges, options.edge_label, flat.label_names)
     if nodes is not None:
@@ -113,17 +116,29 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
     return built
 
 
+def by_header(options: ReadOptions, header: Sequence[str]) -> ReadOptions:
+    """The options with the columns of an edge table as the header spells them, where it lacks the names they have."""
+    found = {}
+    for owner, usual in _ALSO.items():
+        name = getattr(options, f"{owner}_column")
+        places = [column_place(header, other) for other in (name, *(usual if name == usual[0] else ()))]
+        found[f"{owner}_column"] = next((header[place] for place in places if place is not None), name)
+    return replace(options, **found)
+
+
 def with_usual_names(table: pa.Table, wanted: tuple[str, ...], options: ReadOptions, what: str) -> pa.Table:
     """The table with the columns that the options name renamed to `wanted`; one that is missing or twice is refused."""
+    options = by_header(options, table.column_names)
     chosen = {"graph_id": options.graph_column, "source": options.source_column, "target": options.target_column}
     names = table.column_names
     given = [chosen.get(name, name) for name in wanted]
     refuse_repeated(names, what)
     missing = [name for name in given if name not in names]
     if missing:
-        raise SchemaError(
+        raise UnknownColumnsError(
             f"{what} needs the columns {', '.join(given)}; missing: {', '.join(missing)}. "
-            f"Columns found: {listing(names)}. {other_names()}"
+            f"Columns found: {listing(names)}. {other_names()}",
+            names,
         )
     usual = dict(zip(given, wanted, strict=True))
     free = {name: f"{name} (unnamed)" for name in wanted if name in names and name not in given}
@@ -369,17 +384,29 @@ def _numbers(
             or pa.types.is_boolean(kind)
             or pa.types.is_decimal(kind)
         ):
-            if pa.types.is_string(kind):
-                found = f"is text{_among_numbers(column, rows)} and was not used"
+            if pa.types.is_string(kind) and (remark := _among_numbers(column, rows)):
+                label = setting(f"{owner}_label", name)
                 options.log.note(
-                    f"{owner} property {name!r} {found}; pass {setting(f'{owner}_label', name)} to use it as a label"
+                    f"{owner} property {name!r} is text{remark} and was not used; pass {label} to use it as a label"
                 )
+            elif pa.types.is_string(kind):
+                options.log.texts.setdefault(owner, {})[name] = None
             elif not pa.types.is_null(kind):
-                options.log.note(f"{owner} property {name!r} is of type {kind} and was not used")
+                options.log.advise(f"{owner} property {name!r} is of type {kind} and was not used")
             continue
         names.append(name)
         columns.append(pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy())
     return (np.stack(columns, axis=1), tuple(names)) if names else (None, ())
+
+
+def decimal_commas(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """The numbers of a column that has them with decimal commas, as in 1.234,50; None for anything else."""
+    missing = pc.or_kleene(column.is_null(), pc.is_in(column, pa.array(MISSING)))
+    every = pc.all(pc.or_kleene(pc.match_substring_regex(column, _DECIMAL_COMMA), missing)).as_py()
+    if not every or not pc.any(pc.match_substring(column, ",")).as_py():
+        return None
+    plain = pc.replace_substring(pc.replace_substring(pc.utf8_trim_whitespace(column), ".", ""), ",", ".")
+    return pc.if_else(missing, None, plain).cast(pa.float64())
 
 
 def _among_numbers(column: pa.ChunkedArray, rows: Codes) -> str:

@@ -110,7 +110,7 @@ class FlatGraphs:
             if name.lower() in ignored:
                 options.log.ignored[name] = None
                 continue
-            judged = self.source == "free" and values is not None and not options.uses(name)
+            judged = (self.source == "free" or owner in options.log.free) and not options.uses(name)
             kind = None
             if judged and values is not None:
                 kind = "dates" if name in options.log.dates else column_kind(name, values[:, place].astype(np.float64))

@@ -100,12 +100,6 @@ def json_record(content: object, position: int, name: str, options: ReadOptions)
         rows, names = node_names([node["id"] for node in nodes])
         sources, targets = edge_rows(pairs, rows)
     links = [edge if isinstance(edge, Mapping) else _NOTHING for edge in edges]
-    node_label, edge_label = options.label_key("node", nodes), options.label_key("edge", links)
-    for owner, item, known in (
-        ("node", nodes[:1], {*_NODE_FIELDS, node_label}), ("edge", links[:1], {*_EDGE_FIELDS, edge_label}),
-    ):  # fmt: skip
-        for key in [key for one in item for key in one if key not in known]:
-            options.log.note(f"{owner} field {key!r} was not used; put it into 'attributes' of the {owner}")
     directed = bool(content.get("directed", options.usual_direction))
     own = content.get("columns", {})
     if not isinstance(own, Mapping):
@@ -114,10 +108,8 @@ def json_record(content: object, position: int, name: str, options: ReadOptions)
     return Record(
         position, name, count, sources, targets,
         label=_class_label(content.get(options.label_column or "label", own.get(options.label_column or ""))),
-        **described("node", nodes, [_attributes(node, row, "node") for row, node in enumerate(nodes)], label_names,
-                    options.log, node_label),
-        **described("edge", links, [_attributes(edge, row, "edge") for row, edge in enumerate(links)], label_names,
-                    options.log, edge_label),
+        **_described("node", nodes, label_names, options),
+        **_described("edge", links, label_names, options),
         node_names=names,
         label_names=label_names,
         directed=directed,
@@ -129,8 +121,7 @@ def json_record(content: object, position: int, name: str, options: ReadOptions)
 
 
 _FIELDS = {"id", "label", "directed", "nodes", "edges", "links", "columns", "chemistry"}
-_NODE_FIELDS = {"id", "label", "attributes", "features"}
-_EDGE_FIELDS = {"source", "target", "label", "attributes", "features"}
+_ENDS = {"id", "source", "target"}
 _NOTHING: Mapping[str, Any] = {}
 _PLAIN = {"node": "attribute", "edge": "value"}  # what numbers without names are called
 
@@ -166,6 +157,22 @@ def _numbered(pairs: list[tuple[Any, Any]], count: int) -> tuple[NDArray[np.int6
                 raise GraphError(f"edge {number} names node {end!r:.60}, which the graph does not have")
     ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
+
+
+def _described(
+    owner: str, items: list[Mapping[str, Any]], label_names: dict[int, str], options: ReadOptions
+) -> dict[str, Any]:
+    """Labels and attributes: those that are stated or, where no node (or edge) states any, its own fields."""
+    label = options.label_key(owner, items)
+    if not any("attributes" in item or "features" in item for item in items):
+        own = [{key: item[key] for key in item if key not in _ENDS} for item in items]
+        wanted = options.attributes if owner == "node" else options.edge_attributes
+        options.log.free.add(owner)
+        return described(owner, own, own, label_names, options.log, label, wanted)
+    for key in items[0].keys() - {*_ENDS, "attributes", "features", "label", label}:
+        options.log.advise(f"{owner} field {key!r} was not used; put it into 'attributes' of the {owner}")
+    stated = [_attributes(item, row, owner) for row, item in enumerate(items)]
+    return described(owner, items, stated, label_names, options.log, label)
 
 
 def _attributes(item: Mapping[str, Any], row: int, owner: str) -> Mapping[str, Any]:

@@ -17,7 +17,6 @@ from graphglass.graphs.labels import label_codes
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record, too_sparse
 from graphglass.graphs.readers.rejects import RejectLog
-from graphglass.messages import setting
 
 Properties = Mapping[str, Any]
 _NUMBERS = (Real, Decimal, np.bool_)
@@ -120,9 +119,10 @@ def _table(
         text = isinstance(value, str)
         if key in columns:
             raise GraphError(f"attribute {key!r} must be a number, found {'the text ' if text else ''}{value!r:.60}")
-        hint = f"; pass {setting(f'{owner}_label', key)} to use it as a label" if text else ""
-        kind = "text" if text else f"of type {type(value).__name__}"
-        log.note(f"{owner} property {key!r} is {kind} and was not used{hint}")
+        if text:
+            log.texts.setdefault(owner, {})[key] = None
+        else:
+            log.advise(f"{owner} property {key!r} is of type {type(value).__name__} and was not used")
     if not columns:
         return None, ()
     if too_sparse(len(items), len(columns), len(values)):

@@ -46,6 +46,7 @@ class RejectLog:
 
     strict: bool = False
     single: bool = False  # whether the source is the text of one molecule, which is then its id
+    settled: bool = False  # whether a model decides what is compared, and advice would only repeat
     entries: list[Reject] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)  # where the graphs of the entries begin
     positions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # of the graphs that were read
@@ -53,9 +54,11 @@ class RejectLog:
     ignored: dict[str, None] = field(default_factory=dict)  # columns that were left out of the attributes
     ignorable: dict[str, None] = field(default_factory=dict)  # columns that could be
     typed: bool = False  # whether attributes belong to types of nodes
+    free: set[str] = field(default_factory=set)  # whether attributes of nodes and edges are whatever number they hold
     dates: set[str] = field(default_factory=set)  # properties that were given as dates
     kinds: dict[str, str] = field(default_factory=dict)  # what columns look like that were left out without being asked
     columns: dict[str, None] = field(default_factory=dict)  # what could be kept, for the message about what is missing
+    texts: dict[str, dict[str, None]] = field(default_factory=dict)  # of nodes and edges, properties that are text
 
     def add(
         self,
@@ -79,6 +82,11 @@ class RejectLog:
         if text not in self.notes:
             self.notes.append(text)
 
+    def advise(self, text: str) -> None:
+        """As :meth:`note`, about a choice that the model makes where there is one."""
+        if not self.settled:
+            self.note(text)
+
     def leave_out(self, owner: str, name: str, kind: str) -> None:
         """Remember that an attribute is not compared, and what it looks like."""
         self.ignored[name] = None
@@ -89,6 +97,13 @@ class RejectLog:
         places = np.searchsorted(reached, self.starts).tolist()
         placed = [replace(one, before=place) for one, place in zip(self.entries, places, strict=True)]
         rejects = sorted(placed, key=lambda one: (one.before, one.position))
+        for owner, names in self.texts.items():
+            one = len(names) == 1
+            label = setting(f"{owner}_label", next(iter(names)) if one else "NAME")
+            self.advise(
+                f"{owner} {'property' if one else 'properties'} {listing([*map(repr, names)])} {'is' if one else 'are'} "
+                f"text and {'was' if one else 'were'} not used; pass {label} to use {'it' if one else 'one'} as a label"
+            )
         if self.kinds:
             found = listing([f"{name} ({kind})" for name, kind in self.kinds.items()])
             self.note(f"not compared, since new graphs always differ there: {found}; {setting('use', 'NAME')} uses one")

@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.interchange
 import pyarrow.parquet as pq
 
-from graphglass.errors import FormatError, LimitError, SchemaError
+from graphglass.errors import FormatError, LimitError, SchemaError, UnknownColumnsError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.edge_table import (
     EDGE_COLUMNS,
@@ -26,6 +26,8 @@ from graphglass.graphs.readers.edge_table import (
     NODE_COLUMNS,
     ROWS,
     SPELLED,
+    by_header,
+    decimal_commas,
     other_names,
     read_edge_table,
     with_usual_names,
@@ -52,14 +54,12 @@ def read_csv(path: Path, options: ReadOptions) -> GraphSet:
         raise FormatError(f"The first line of {path.name} is not the header of a table: {error}.") from error
     if not header:
         raise SchemaError(f"{path.name} is empty; a table needs a header line.")
-    if options.smiles_column is not None or smiles_column(header, None) is not None:
-        graphs = read_smiles_csv(path, options)
-    elif options.graph_column not in header:
-        raise _no_layout(path.name, header, "graph_id, source, target of an edge table")
-    else:
+    if _holds_edges(header, path.name, "graph_id, source, target of an edge table", options):
         edges = _csv_table(path, options)
         with_usual_names(edges, EDGE_COLUMNS, options, f"{path.name}, an edge table,")
         graphs = read_edge_table(edges, _node_table(options), options, first_row=2)
+    else:
+        graphs = read_smiles_csv(path, options)
     if not len(graphs) and not options.log.entries:
         options.log.note("the file has a header and no rows")
     return graphs
@@ -93,21 +93,31 @@ def _read_layout(
     names = table.column_names
     if set(GRAPH_COLUMNS) <= set(names):
         return read_graph_table(table, options)
-    if options.smiles_column is None and options.graph_column in names:
+    layouts = f"graph_id, source, target of an edge table or {', '.join(GRAPH_COLUMNS)} of a graph table"
+    if _holds_edges(names, what, layouts, options):
         return read_edge_table(table, _node_table(options), options, first_row=first_row)
-    if smiles_column(names, options.smiles_column) is None and options.smiles_column is None:
-        layouts = f"graph_id, source, target of an edge table or {', '.join(GRAPH_COLUMNS)} of a graph table"
-        raise _no_layout(what, names, layouts)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     if index is None and first_row == 0 and not has_id_column(names):
         index = [str(row) for row in range(table.num_rows)]
     return read_smiles_cells(names, enumerate(rows, first_row), what, options, index)
 
 
-def _no_layout(what: str, names: list[str], layouts: str) -> SchemaError:
-    return SchemaError(
-        f"{what} has neither a SMILES column nor the columns {layouts}. "
-        f"Columns found: {listing(names)}. Name the column with {setting('smiles_column', 'NAME')}. {other_names()}"
+def _holds_edges(names: list[str], what: str, layouts: str, options: ReadOptions) -> bool:
+    """Whether a table has a row per edge and not per molecule; one that has neither is refused."""
+    if options.smiles_column is not None:
+        return False
+    found = by_header(options, names)
+    graph, ends = found.graph_column in names, {found.source_column, found.target_column} <= set(names)
+    if smiles_column(names, None) is not None or (graph and ends):
+        return graph and ends
+    if graph:
+        return True  # the reader names the column that is missing
+    several = [name for name in names if name.lower().endswith("smiles")]
+    found_smiles = f"several SMILES columns ({listing(several)})" if several else "neither a SMILES column"
+    raise UnknownColumnsError(
+        f"{what} has {found_smiles} {'and not' if several else 'nor'} the columns {layouts}. "
+        f"Columns found: {listing(names)}. Name the column with {setting('smiles_column', 'NAME')}. {other_names()}",
+        names,
     )
 
 
@@ -135,6 +145,7 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     assert start is not None
     content, first_row = content[start.end() :], 2 + len(start[0].splitlines())
     separator = delimiter(path, options)
+    options = by_header(options, next(csv.reader([header_line(path, options.limits)], delimiter=separator)))
     labels = {options.edge_label, options.node_label}
     # Ids keep their spelling: "007" is not 7, and "NA" is an id. Labels are read as they are spelled, each by itself:
     # what the others of the column look like must not change what a label means.
@@ -166,6 +177,9 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
             column = pc.if_else(pc.equal(table[place], ""), None, table[place])
+            numbers = decimal_commas(column) if separator == ";" and field.name not in text else None
+            if numbers is not None:
+                column, field = numbers, field.with_type(numbers.type)
             table = table.set_column(place, field.with_metadata(SPELLED if field.name in labels else {}), column)
     return table
 
