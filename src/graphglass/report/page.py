@@ -94,8 +94,8 @@ def report_page(
     about_scores = (
         "Each graph is scored against the others. Bars show shares of all graphs."
         if among
-        else "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show shares "
-        "of each group."
+        else "Normal references (left out one at a time) in grey, the graphs of this report in colour. Bars show "
+        "shares of each group."
     )
     about_map = "The closer two graphs, the more similar they are by the distances that make the score."
     if explained is None:

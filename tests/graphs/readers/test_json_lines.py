@@ -282,7 +282,7 @@ def test_own_fields_of_nodes_and_edges_are_read_as_networkx_reads_them() -> None
     assert found.graphs.attribute_names == ("ms",)  # the time stamp is not compared
     assert found.graphs.edge_attribute_names == ("bytes",)
     assert found.graphs.content_hashes() == expected.graphs.content_hashes()
-    assert "node property 'service' is text and was not used; pass node_label='service'" in read_report([record]).notes[0]
+    assert "property 'service' is text and was not used; pass node_label='service'" in read_report([record]).notes[0]
 
 
 def test_where_attributes_are_stated_other_fields_are_named_and_unused() -> None:

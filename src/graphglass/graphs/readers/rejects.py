@@ -99,11 +99,10 @@ class RejectLog:
         rejects = sorted(placed, key=lambda one: (one.before, one.position))
         for owner, names in self.texts.items():
             one = len(names) == 1
+            what, are, were, it = ("property", "is", "was", "it") if one else ("properties", "are", "were", "one")
             label = setting(f"{owner}_label", next(iter(names)) if one else "NAME")
-            self.advise(
-                f"{owner} {'property' if one else 'properties'} {listing([*map(repr, names)])} {'is' if one else 'are'} "
-                f"text and {'was' if one else 'were'} not used; pass {label} to use {'it' if one else 'one'} as a label"
-            )
+            told = f"{owner} {what} {listing([*map(repr, names)])} {are} text and {were} not used"
+            self.advise(f"{told}; pass {label} to use {it} as a label")
         if self.kinds:
             found = listing([f"{name} ({kind})" for name, kind in self.kinds.items()])
             self.note(f"not compared, since new graphs always differ there: {found}; {setting('use', 'NAME')} uses one")
