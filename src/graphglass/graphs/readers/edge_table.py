@@ -118,7 +118,7 @@ def read_edge_table(edges: pa.Table, nodes: pa.Table | None, options: ReadOption
 
 def by_header(options: ReadOptions, header: Sequence[str]) -> ReadOptions:
     """The options with the columns of an edge table as the header spells them, where it lacks the names they have."""
-    found = {}
+    found: dict[str, Any] = {}
     for owner, usual in _ALSO.items():
         name = getattr(options, f"{owner}_column")
         places = [column_place(header, other) for other in (name, *(usual if name == usual[0] else ()))]
