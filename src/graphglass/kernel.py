@@ -24,7 +24,7 @@ class Kernel:
     Compiled without the interpreter lock, the machine code kept next to the source. Other kernels may call it.
     """
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., object], options: dict[str, object]) -> None:
         self.function, self.options = function, options
         update_wrapper(self, function)
 
@@ -42,7 +42,7 @@ class Kernel:
     def _inner(self) -> Any:
         return self._compile(no_cpython_wrapper=True)
 
-    def _compile(self, **options: Any) -> Any:
+    def _compile(self, **options: Any) -> object:
         from numba import njit
 
         return njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **self.options, **options)(self.function)

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from glassbench.methods import unknown
 from glassbench.tu_catalogue import dataset_entry
@@ -95,7 +94,7 @@ class Datasets:
         self._held: OrderedDict[str, GraphSet] = OrderedDict()
         self._hashes: dict[str, str] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """A copy in another process reads the files itself."""
         root = None if self._root is None else Path(self._root).absolute()
         files = {name: path.absolute() for name, path in self._files.items()}

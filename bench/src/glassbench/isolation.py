@@ -73,7 +73,7 @@ def stream(work: Callable[[], Iterator[Any]], *, threads: int = 1, isolate: bool
         receiver.close()
 
 
-def _serve(sender: Connection, work: Callable[[], Iterator[Any]], threads: int) -> None:
+def _serve(sender: Connection, work: Callable[[], Iterator[object]], threads: int) -> None:
     try:
         limit_threads(threads)
         for value in work():

@@ -85,7 +85,7 @@ class Job:
 def cell_jobs(
     plan: Plan,
     measure: Callable[[str, Cell], Outcome | None],
-    settings: dict[str, Any] | None = None,
+    settings: dict[str, object] | None = None,
     *,
     together: bool = False,
     **fields: Sequence[str | int],

@@ -425,7 +425,7 @@ def localise(
     cases: int = CASES,
     domains: Mapping[str, Domain] = DOMAINS,
     methods: Sequence[str] = tuple(METHODS),
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """All cases of one domain that count, a record each: AUC over the nodes and whether the top node is planted."""
     load, plants = domains[domain]
     records = load(folder)

@@ -157,5 +157,5 @@ def configuration(detector: Detector) -> dict[str, Any]:
     return values
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else str(value)

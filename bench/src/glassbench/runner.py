@@ -189,12 +189,12 @@ def _title(job: Job) -> str:
     return f"{job.method} {'+'.join(job.datasets)} {'seed ' + str(job.cells[0].get('seed', '')) if job.cells else ''}"
 
 
-def _without_cell(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
+def _without_cell(cell: Cell, settings: dict[str, object]) -> dict[str, object]:
     """The settings that the cell itself does not name, as it does its text encoder."""
     return {name: value for name, value in settings.items() if name not in cell}
 
 
-def _finished(results: Results, method: str, settings: dict[str, Any], code: str | None) -> set[Any]:
+def _finished(results: Results, method: str, settings: dict[str, object], code: str | None) -> set[object]:
     """The cells that have a record; records of other settings or code are refused."""
     records = results.records(method)
     path = f"{results.folder}/{method}.jsonl"

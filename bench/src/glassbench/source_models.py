@@ -111,7 +111,7 @@ class SourceEncoders:
                 shutil.rmtree(unfinished, ignore_errors=True)
         return trained
 
-    def _path(self, key: Mapping[str, Any]) -> Path:
+    def _path(self, key: Mapping[str, object]) -> Path:
         return self.folder / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
 
     @contextmanager
@@ -140,7 +140,7 @@ def _stored(path: Path, kind: str, read: Callable[[Any], Any]) -> Any:
         return None
 
 
-def identity(detector: GLASS, sources: Sources) -> dict[str, Any]:
+def identity(detector: GLASS, sources: Sources) -> dict[str, object]:
     """Everything the trained weights depend on, as JSON values, the code by its fingerprint.
 
     The graphs enter by content and in order, which covers data, pool, protocol, direction and the split's seed.

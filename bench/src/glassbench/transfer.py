@@ -95,7 +95,7 @@ def pool_jobs(
     pairs: Sequence[tuple[str, str]],
     sources: Sequence[str],
     run: Callable[[str, str, int, Sequence[Cell]], Iterator[Outcome]],
-    settings: Callable[[str], dict[str, Any]] = lambda method: {},
+    settings: Callable[[str], dict[str, object]] = lambda method: {},
 ) -> list[Job]:
     """One job per source pool, method and seed, with a cell for every target of the plan that `pairs` has for the pool.
 
@@ -151,7 +151,7 @@ def few_shot_jobs(plan: Plan) -> list[Job]:
     return jobs
 
 
-def _prompts(method: str) -> dict[str, Any]:
+def _prompts(method: str) -> dict[str, object]:
     """Where the domains in the prompts of GLASS come from, for the records."""
     return {"domain": "of the source and of the target"} if method in GLASS else {}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-def _paper(text: str, *names: str) -> Any:
+def _paper(text: str, *names: str) -> object:
     return typer.Option(*names, help=text, rich_help_panel="With --method glass")
 
 

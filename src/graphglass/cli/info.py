@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -64,7 +64,7 @@ def info(
         print_table(None, ("", "value", "meaning"), [(name, f"{facts[name]}", MEANINGS[name]) for name in facts])
 
 
-def model_facts(detector: ReferenceDetector) -> dict[str, Any]:
+def model_facts(detector: ReferenceDetector) -> dict[str, object]:
     """Everything that `glass info` prints, by name; each name has an entry in :data:`MEANINGS`."""
     scorer = detector.scorer_
     return {

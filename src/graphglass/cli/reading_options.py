@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from graphglass.graphs.readers.rejects import ReadResult
 
 
-def _option(text: str, *names: str) -> Any:
+def _option(text: str, *names: str) -> object:
     return typer.Option(*names, help=text, rich_help_panel="Reading graphs")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -31,7 +31,7 @@ NO_P_VALUES = (
 )
 
 
-def _model_or_summary(value: str) -> Any:
+def _model_or_summary(value: str) -> object:
     return value if Path(value).is_file() else existing_model(value)  # a model is a folder, a summary is a file
 
 

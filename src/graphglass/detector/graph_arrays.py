@@ -28,7 +28,7 @@ def stored_arrays(graphs: GraphSet) -> dict[str, NDArray[Any]]:
     return {name: value for name in GRAPH_ARRAYS if (value := getattr(graphs, name)) is not None}
 
 
-def stored_names(graphs: GraphSet) -> dict[str, Any]:
+def stored_names(graphs: GraphSet) -> dict[str, object]:
     return {
         "ids": list(graphs.ids),
         "attributes": list(graphs.attribute_names),

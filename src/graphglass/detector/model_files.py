@@ -116,7 +116,7 @@ def _unfitted(cls: type[Detector], document: dict[str, Any], where: str) -> Dete
     return detector
 
 
-def _rebuild(cls: type[Detector], artifact: Artifact, where: str, options: dict[str, Any]) -> Detector:
+def _rebuild(cls: type[Detector], artifact: Artifact, where: str, options: dict[str, object]) -> Detector:
     document = artifact.documents["detector"]
     detector = _unfitted(cls, document, where)
     detector._restore(artifact, where, **options)
@@ -173,14 +173,14 @@ def _graph_arrays(profiled: ProfiledGraphs) -> dict[str, NDArray[Any]]:
     )
 
 
-def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> GraphSet:
+def _graphs(arrays: dict[str, NDArray[Any]], names: dict[str, object]) -> GraphSet:
     check_types(arrays)
     graphs = restored(arrays, names)
     check_graphs(graphs)
     return graphs
 
 
-def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> ProfiledGraphs:
+def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, object]) -> ProfiledGraphs:
     """The inverse of :func:`_graph_arrays` and :func:`stored_names`."""
     graphs = _graphs(arrays, names)
     structure = StructureProfile(graphs.node_offsets, **{name: arrays[name] for name in PROFILE_ARRAYS})
@@ -190,5 +190,5 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, Any]) -> Profile
     return profiled
 
 
-def _plain(params: dict[str, Any]) -> dict[str, Any]:
+def _plain(params: dict[str, object]) -> dict[str, object]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in params.items()}

@@ -16,7 +16,7 @@ _WHOLE = range(-(2**63), 2**63)  # what 64 bits hold
 _EXACT = range(-(2**53), 2**53 + 1)  # what double precision holds exactly
 
 
-def write_rows(columns: Mapping[str, Any], path: Path) -> None:
+def write_rows(columns: Mapping[str, object], path: Path) -> None:
     """Write equally long columns in the format that the suffix names."""
     refuse_unless_writable(path, SUFFIXES)
     write_file(path, encoded(columns, path.suffix))
@@ -50,7 +50,7 @@ def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
     return content
 
 
-def of_one_type(items: list[Any]) -> list[Any]:
+def of_one_type(items: list[object]) -> list[object]:
     """A column for a table whose columns have a type: text if the values mix types, or an integer is too large.
 
     Integers and fractions are both numbers and stay, if double precision holds the integers exactly.

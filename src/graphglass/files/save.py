@@ -31,7 +31,7 @@ def save_artifact(
     kind: str,
     *,
     tensors: Mapping[str, Tensors],
-    documents: Mapping[str, Any],
+    documents: Mapping[str, object],
     files: Mapping[str, Path] | None = None,
 ) -> Manifest:
     """Write tensors as safetensors and documents as JSON, each under a name made from its content.

@@ -152,7 +152,7 @@ class Embedder:
         return total.hexdigest()
 
 
-def embedder_document(embedder: Embedder) -> dict[str, Any]:
+def embedder_document(embedder: Embedder) -> dict[str, object]:
     """What :func:`load_embedder` needs besides the encoder's weights."""
     return {
         "slices": list(embedder.slices),

@@ -33,7 +33,7 @@ def canonical_graph_set(
     merge: Mapping[str, str] | None = None,
     node_names: ArrayLike | None = None,
     label_names: Mapping[int, str] | None = None,
-    columns: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
+    columns: Mapping[str, Sequence[object] | NDArray[Any]] | None = None,
 ) -> GraphSet:
     """Build a GraphSet from raw edge lists.
 
@@ -153,7 +153,7 @@ def canonical_graph_set(
     )
 
 
-def _edge_column(values: ArrayLike | None, kind: type[Any], axes: int, edges: int, what: str) -> NDArray[Any] | None:
+def _edge_column(values: ArrayLike | None, kind: type[object], axes: int, edges: int, what: str) -> NDArray[Any] | None:
     if values is None:
         return None
     column = np.asarray(values, dtype=kind)

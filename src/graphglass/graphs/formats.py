@@ -129,7 +129,7 @@ def detect_object(source: Any, wanted: str | None, options: ReadOptions) -> tupl
     return kind, _alike(chain([first], items), _kind(first), options)
 
 
-def _alike(items: Iterable[Any], kind: str | None, options: ReadOptions) -> Iterator[tuple[int, Any]]:
+def _alike(items: Iterable[object], kind: str | None, options: ReadOptions) -> Iterator[tuple[int, object]]:
     """The items that are of the first one's kind; others, such as None, are left out with a reason."""
     for position, item in enumerate(items):
         if item is None or _kind(item) != kind or (kind is None and not isinstance(item, str)):

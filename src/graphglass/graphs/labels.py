@@ -37,11 +37,11 @@ def label_code(value: object, names: dict[int, str]) -> int:
     raise GraphError(f"a label must be text or a whole number, found {value!r}")
 
 
-def label_codes(values: Iterable[Any], names: dict[int, str]) -> NDArray[np.int64]:
+def label_codes(values: Iterable[object], names: dict[int, str]) -> NDArray[np.int64]:
     return np.fromiter((label_code(value, names) for value in values), np.int64)
 
 
-def class_labels(values: list[Any]) -> NDArray[Any] | None:
+def class_labels(values: list[object]) -> NDArray[Any] | None:
     """Class labels as one array: int64 if all are whole, float64 if all are numbers, else text.
 
     None unless every graph has one.
@@ -56,7 +56,7 @@ def class_labels(values: list[Any]) -> NDArray[Any] | None:
     return np.asarray([str(value) for value in values], dtype=np.str_)
 
 
-def typed_texts(values: list[Any]) -> list[Any]:
+def typed_texts(values: list[object]) -> list[object]:
     """Class labels of which some are text: whole numbers if all that are text look like one, else the text."""
     try:
         return [int(value) if isinstance(value, str) else value for value in values]

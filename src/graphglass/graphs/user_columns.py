@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 _WHOLE = range(-(2**63), 2**63)  # what 64 bits hold
 
 
-def own_column(values: Iterable[Any]) -> NDArray[Any]:
+def own_column(values: Iterable[object]) -> NDArray[Any]:
     """One column: bool, int64 or float64 if all values are, else objects (text, numbers, None where one is missing)."""
     items = [_plain(value) for value in values]
     kinds = {type(item) for item in items}
@@ -25,7 +25,7 @@ def own_column(values: Iterable[Any]) -> NDArray[Any]:
     return column
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """A value that JSON can hold; a number that is not finite counts as missing, dates and others become text."""
     if isinstance(value, np.generic):
         value = value.item()

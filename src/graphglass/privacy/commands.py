@@ -50,7 +50,7 @@ def create(
     )
 
 
-def _option(text: str, *names: str) -> Any:
+def _option(text: str, *names: str) -> object:
     return typer.Option(*names, help=text, rich_help_panel="Form of the records, fixed before they are read")
 
 

@@ -133,7 +133,7 @@ class SummaryDetector:
             attributes=np.zeros((3, len(names))) if names else None, attribute_names=names,
         )  # fmt: skip
 
-    def _inputs(self, graphs: GraphsLike) -> Any:
+    def _inputs(self, graphs: GraphsLike) -> object:
         queries = read_graphs(graphs)
         if not len(queries):
             raise InputError("There is no graph to score. Pass at least one.")

@@ -122,7 +122,7 @@ def remove_ids(current: CurrentService, ids: list[str], anomalous: bool) -> sche
 
 
 def answer_in_worker(
-    arguments: tuple[Any, ...], digest: str, bounds: ServeLimits, work: Callable[..., Any], request: object
+    arguments: tuple[object, ...], digest: str, bounds: ServeLimits, work: Callable[..., object], request: object
 ) -> Any:
     """In the worker process: load the model if it has changed, then work on a request within its memory.
 

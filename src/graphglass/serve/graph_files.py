@@ -110,7 +110,7 @@ def as_items(graphs: GraphSet, names: Sequence[str], column: str | None = None) 
         yield {**record, "id": name} | ({"columns": own} if more else {})
 
 
-def _sent(value: object) -> Any:
+def _sent(value: object) -> object:
     return sendable(value)[: schemas.LONGEST_TEXT] if isinstance(value, str) else value
 
 
@@ -135,7 +135,7 @@ def _text(content: bytes) -> str:
         ) from error
 
 
-def _document(content: bytes) -> list[Any] | None:
+def _document(content: bytes) -> list[object] | None:
     """The records of one JSON document; None if it is JSON Lines, or not JSON."""
     try:
         value = json.loads(content)
@@ -146,7 +146,7 @@ def _document(content: bytes) -> list[Any] | None:
     return value if isinstance(value, list) else [value]
 
 
-def _edge_lists(text: str) -> Iterator[dict[str, Any]]:
+def _edge_lists(text: str) -> Iterator[dict[str, object]]:
     """Graphs as lines of two node names, with a blank line between graphs."""
     for number, block in enumerate(re.split(r"\n\s*\n", text.replace("\r\n", "\n").strip()), start=1):
         edges = [[cell for cell in re.split(r"[\s,;]+", line.strip()) if cell][:2] for line in block.splitlines()]

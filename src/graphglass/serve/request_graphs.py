@@ -99,7 +99,7 @@ def request_items(request: schemas.Graphs) -> list[Item]:
     return [*request.graphs, *molecules]
 
 
-def own_values(item: Item) -> dict[str, Any]:
+def own_values(item: Item) -> dict[str, object]:
     """The caller's own values of a record: single values by name."""
     values = item.get("columns")
     if not isinstance(values, dict):

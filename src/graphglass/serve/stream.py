@@ -180,7 +180,7 @@ class StreamScorer:
         return changed_families(usual, self.service.family_means(after))
 
 
-def _record(line: Line) -> Mapping[str, Any]:
+def _record(line: Line) -> Mapping[str, object]:
     try:
         record = json.loads(line.content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

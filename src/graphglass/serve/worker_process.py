@@ -46,7 +46,7 @@ class WorkerProcess:
         self._end()
         self.line.stop()
 
-    def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def _ask(self, function: Callable[..., object], arguments: tuple[object, ...]) -> object:
         self._start()
         try:
             self._pipe.send((function, arguments))

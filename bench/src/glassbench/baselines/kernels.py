@@ -38,7 +38,7 @@ class _KernelDetector(ABC):
         self._head, self._kernel = head, kernel
         self._references: Histograms | None = None
 
-    def get_params(self) -> dict[str, Any]:
+    def get_params(self) -> dict[str, object]:
         """The settings of kernel and detector, by name."""
         shown = ("nu", "n_estimators", "max_samples")
         return self._kernel | {key: value for key, value in self._head.get_params().items() if key in shown}

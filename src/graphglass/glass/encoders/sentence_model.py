@@ -183,7 +183,7 @@ def _architecture(folder: Path) -> str:
         raise EncoderError(f"{folder} must hold a readable config.json of a transformers model ({error}).") from error
 
 
-def _last_token_modules(folder: Path, options: dict[str, Any]) -> list[Any]:
+def _last_token_modules(folder: Path, options: dict[str, object]) -> list[object]:
     """Qwen3-Embedding's published pipeline for a directory that does not describe it."""
     from sentence_transformers import models
 

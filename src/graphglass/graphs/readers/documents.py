@@ -90,7 +90,7 @@ def _graphml(name: str, content: bytes) -> Makers:
     root = _xml(name, content, reader.NS_GRAPHML)
     keys = reader().find_graphml_keys(root)
 
-    def make(element: Element) -> Any:
+    def make(element: Element) -> object:
         return _checked(element, reader().make_graph(element, *keys))
 
     for element in root.findall("{*}graph"):

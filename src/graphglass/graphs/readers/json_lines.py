@@ -59,7 +59,7 @@ def _refuse_half_characters(content: object) -> None:
         ) from error
 
 
-def read_mappings(contents: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
+def read_mappings(contents: Iterable[tuple[int, object]], options: ReadOptions) -> GraphSet:
     """Records already parsed, such as the body of a request."""
 
     def record(item: object, place: int, name: str) -> Record:
@@ -126,7 +126,7 @@ _NOTHING: Mapping[str, Any] = {}
 _PLAIN = {"node": "attribute", "edge": "value"}  # what numbers without names are called
 
 
-def _node(item: object, row: int) -> Mapping[str, Any]:
+def _node(item: object, row: int) -> Mapping[str, object]:
     """A node as an object with an id; a bare id is allowed, a missing one is the row."""
     if type(item) is dict and type(item.get("id")) in (int, str):  # nearly every node, and quick to check
         return item
@@ -141,7 +141,7 @@ def _node(item: object, row: int) -> Mapping[str, Any]:
     return item
 
 
-def _pair(edge: object, number: int) -> tuple[Any, Any]:
+def _pair(edge: object, number: int) -> tuple[object, object]:
     if isinstance(edge, list | tuple) and len(edge) == 2:
         return edge[0], edge[1]
     if isinstance(edge, Mapping) and "source" in edge and "target" in edge:
@@ -149,7 +149,7 @@ def _pair(edge: object, number: int) -> tuple[Any, Any]:
     raise GraphError(f"edge {number} must be an object with 'source' and 'target', or a pair, found {edge!r:.60}")
 
 
-def _numbered(pairs: list[tuple[Any, Any]], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbered(pairs: list[tuple[object, object]], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Ends of edges between nodes that are called 0, 1, 2, ..."""
     for number, pair in enumerate(pairs):
         for end in pair:
@@ -201,7 +201,7 @@ def _chemistry(given: Any, atoms: int) -> tuple[NDArray[np.int64] | None, NDArra
     return environments, contributions
 
 
-def _class_label(value: object) -> Any:
+def _class_label(value: object) -> object:
     if value is None or isinstance(value, str | int | float):
         return value
     raise GraphError(f"the class 'label' of a graph must be text or a number, found {type(value).__name__}")
@@ -261,7 +261,7 @@ def json_records(graphs: GraphSet) -> Iterator[dict[str, Any]]:
 
 
 def _describe(
-    items: list[dict[str, Any]],
+    items: list[dict[str, object]],
     codes: NDArray[np.int64] | None,
     values: NDArray[Any] | None,
     names: tuple[str, ...],

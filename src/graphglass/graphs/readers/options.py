@@ -59,7 +59,7 @@ class ReadOptions(ReadingOptions):
         """The direction of the references, for an input that states none."""
         return None if self.reading is None else self.reading.directed
 
-    def label_key(self, owner: str, items: Sequence[Mapping[str, Any]]) -> str:
+    def label_key(self, owner: str, items: Sequence[Mapping[str, object]]) -> str:
         """The property of some nodes or edges with their label.
 
         References of another format may have had a name for it that these items lack.

@@ -136,7 +136,7 @@ def _table(
 
 
 def _numeric(
-    item: Properties, skip: str | None, wanted: Sequence[str] | None, others: dict[str, Any], dates: set[str]
+    item: Properties, skip: str | None, wanted: Sequence[str] | None, others: dict[str, object], dates: set[str]
 ) -> Iterator[tuple[str, float]]:
     """The numbers of one node or edge by column, times (noted in `dates`) as seconds; `others` gets what is none."""
     for key, value in item.items():
@@ -189,7 +189,7 @@ def node_names(names: Sequence[Any]) -> tuple[dict[Any, int], list[str] | None]:
     return rows, texts
 
 
-def edge_rows(pairs: Sequence[tuple[Any, Any]], rows: Mapping[Any, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+def edge_rows(pairs: Sequence[tuple[object, object]], rows: Mapping[object, int]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Source and target rows of edges given by node ids."""
     try:
         ends = np.fromiter((rows[end] for pair in pairs for end in pair), np.int64, 2 * len(pairs))

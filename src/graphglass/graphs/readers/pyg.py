@@ -16,7 +16,7 @@ from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.record import Record, read_each
 
 
-def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
+def read_pyg(graphs: Iterable[tuple[int, object]], options: ReadOptions) -> GraphSet:
     """``x`` becomes the attributes, ``z`` the node labels, ``edge_attr`` edge labels or attributes, ``y`` the class.
 
     Edge attributes are labels if they are whole or one-hot in a graph, else numbers called ``value_0``, ``value_1``,
@@ -45,7 +45,7 @@ def read_pyg(graphs: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSe
     return read_each(_single(graphs), name, record, options)
 
 
-def _single(graphs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+def _single(graphs: Iterable[tuple[int, object]]) -> Iterator[tuple[int, object]]:
     """Batches split into graphs; positions count graphs."""
     position = 0
     for place, item in graphs:

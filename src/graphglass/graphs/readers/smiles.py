@@ -64,7 +64,7 @@ def _ended_lines(path: Path, options: ReadOptions) -> Iterator[str]:
 
 def read_smiles_cells(
     header: Sequence[str],
-    numbered: Iterable[tuple[int, Sequence[Any]]],
+    numbered: Iterable[tuple[int, Sequence[object]]],
     what: str,
     options: ReadOptions,
     index: Sequence[str] | None = None,

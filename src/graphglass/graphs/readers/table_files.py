@@ -70,7 +70,7 @@ def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
     return _read_layout(parquet_table(path, options), path.name, options, first_row=1)
 
 
-def read_frames(frames: Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
+def read_frames(frames: Iterable[tuple[int, object]], options: ReadOptions) -> GraphSet:
     """A pandas, Polars or Arrow table of molecules, edges or graphs; its rows count from 0."""
     (_, frame), *more = frames
     if more:

@@ -109,7 +109,7 @@ class HashChain:
         self.head_path = self.path.with_name(self.path.name + ".head")
         self.entries: list[Entry] = []
 
-    def create(self, kind: str, body: Mapping[str, Any]) -> None:
+    def create(self, kind: str, body: Mapping[str, object]) -> None:
         """Make the file, readable by its owner alone, with a first entry."""
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

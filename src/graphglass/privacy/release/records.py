@@ -128,7 +128,7 @@ def identities(graphs: GraphSet) -> list[str]:
     return graph_hashes(replace(graphs.structure_only(), node_labels=labels))
 
 
-def _form_of(record: GraphSet) -> tuple[Any, ...]:
+def _form_of(record: GraphSet) -> tuple[object, ...]:
     labels = record.node_labels is not None, record.edge_labels is not None
     molecule = record.atom_environments is not None, record.node_names is not None
     return *labels, *molecule, record.attribute_names, record.edge_attribute_names, record.directed
@@ -191,7 +191,7 @@ def _read(source: object, options: dict[str, Any]) -> GraphSet:
     return read_report(source, **options).graphs
 
 
-def _json(line: bytes, options: dict[str, Any]) -> GraphSet:
+def _json(line: bytes, options: dict[str, object]) -> GraphSet:
     return _read([json.loads(line, parse_constant=_refused)], options | {"format": "json-lines"})
 
 
@@ -199,7 +199,7 @@ def _refused(text: str) -> Any:
     raise ValueError(f"{text} is no number")
 
 
-def _smiles(line: bytes, options: dict[str, Any]) -> GraphSet:
+def _smiles(line: bytes, options: dict[str, object]) -> GraphSet:
     return _read([line.decode().split()[0]], options | {"format": "smi"})
 
 
@@ -270,7 +270,7 @@ def _cells(line: bytes, mark: str) -> list[str]:
         return []
 
 
-def _molecule_cell(cells: Sequence[Any], width: int, place: int, options: dict[str, Any]) -> GraphSet:
+def _molecule_cell(cells: Sequence[object], width: int, place: int, options: dict[str, object]) -> GraphSet:
     if len(cells) != width:
         raise SchemaError("the row has another number of cells than the header")
     return _read([str(cells[place]).strip()], options | {"format": "smi"})
