@@ -16,7 +16,7 @@ _SECONDS = 15
 
 
 @contextmanager
-def connect(cluster: str, workers: int | None = None) -> Iterator[object]:
+def connect(cluster: str, workers: int | None = None) -> Iterator[Any]:
     """A connected client, closed afterwards.
 
     Parameters

@@ -400,7 +400,7 @@ class ReferenceDetector:
 
     # What scikit-learn asks of an estimator. Its BaseEstimator would add a second to every import of this package.
 
-    def get_params(self, deep: bool = True) -> dict[str, object]:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor by name; `deep` is scikit-learn's and changes nothing here."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
