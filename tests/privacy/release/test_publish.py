@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from graphglass.privacy.private_summary import PrivateSummary, merge
 from graphglass.privacy.release import hash_chain
 from graphglass.privacy.release import publish as module
 from graphglass.privacy.release.ledger import Ledger
-from graphglass.privacy.release.publish import default_features, release
+from graphglass.privacy.release.publish import GraphFeatures, default_features, release
+from graphglass.privacy.sketch_features import SketchFeatures
 
 SMALL = JointFeatures(MAIN_CHANNELS, frequencies=8)
 
@@ -231,6 +233,26 @@ def test_an_odd_record_becomes_a_zero_row_without_a_word(model, graphs, ledger, 
     summary = go(model, graphs, ledger, epsilon=1.0)
     assert summary.references == len(graphs)
     np.testing.assert_allclose(exact.mean - summary.mean, lost / len(graphs), atol=1e-8)
+
+
+def test_a_record_that_the_feature_map_cannot_take_stops_nothing(model, graphs, ledger, monkeypatch):
+    """Alone in its batch, as with a model, or with others, as in a sketch, it costs its own row."""
+    exact, lost = go(model, graphs, ledger, epsilon=1.0), SMALL(model.channel_embeddings(graphs[4]))[0]
+    plain, sketched = model.channel_embeddings, SketchFeatures.__call__
+
+    def failing(batch, embed=plain):
+        if graphs.sizes[4] in batch.sizes:
+            raise FloatingPointError("a model that failed")
+        return embed(batch)
+
+    model.channel_embeddings = failing
+    summary = go(model, graphs, ledger, epsilon=1.0)
+    np.testing.assert_allclose(exact.mean - summary.mean, lost / len(graphs), atol=1e-8)
+
+    features = GraphFeatures(SketchFeatures(dimension=64), None)
+    rows = features(graphs)
+    monkeypatch.setattr(SketchFeatures, "__call__", lambda self, batch: failing(batch, partial(sketched, self)))
+    np.testing.assert_array_equal(features(graphs), np.where(np.arange(len(graphs))[:, None] == 4, 0, rows))
 
 
 def test_each_graph_is_embedded_on_its_own(model, graphs, ledger):

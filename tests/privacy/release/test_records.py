@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import networkx
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -187,6 +189,27 @@ def test_one_record_moves_one_row_of_a_model(queries, normals, tmp_path):
     for odd in (*ODD_LINES[:6], ODD_LINES[7], b"no JSON"):
         (tmp_path / "odd.jsonl").write_bytes(b"\n".join([lines[0], odd, *lines[2:]]))
         assert length(exact_sum(rows_of, read_records(tmp_path / "odd.jsonl")) - rest) <= UNIT**2
+
+
+@pytest.mark.parametrize(("kind", "odd"), [
+    (pa.date32(), 2**30), (pa.duration("s"), 2**62), (pa.time64("us"), 2**62), (pa.timestamp("us", "UTC"), 2**61),
+    (pa.string(), b"\xff\xfe"),
+])  # fmt: skip
+@pytest.mark.parametrize("layout", ["molecules", "edges", "graphs"])
+def test_a_cell_that_python_cannot_hold_stops_nothing(tmp_path, kind, odd, layout):
+    """A column that nobody asked for may hold dates and text that Arrow can keep and Python cannot."""
+    values = [b"a", odd, b"c"] if kind == pa.string() else [0, odd, 1]
+    stored = pa.array(values, pa.binary() if kind == pa.string() else pa.int64() if kind.bit_width == 64 else pa.int32())
+    own = {
+        "molecules": {"smiles": ["CCO", "CC", "C"]},
+        "edges": {"graph_id": ["a", "b", "c"], "source": ["1", "1", "1"], "target": ["2", "2", "3"]},
+        "graphs": {"id": ["a", "b", "c"], "nodes": [2] * 3, "sources": [[0]] * 3, "targets": [[1]] * 3},
+    }[layout]
+    odd_column = pa.Array.from_buffers(kind, 3, stored.buffers())
+    pq.write_table(pa.table(own | {"when": odd_column}), tmp_path / "t.parquet")
+    records = read_records(tmp_path / "t.parquet")
+    assert records.count == 3
+    assert {number for group in records.groups for number in group.ids} >= {"1", "3"}
 
 
 def test_no_attribute_is_left_out_for_its_values():

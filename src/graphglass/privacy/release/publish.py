@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from graphglass.errors import (
     ArtifactError,
-    GraphError,
     InputError,
     LedgerError,
     ParameterError,
     PrivacyError,
-    SchemaError,
 )
 from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
 from graphglass.graphs.graph_set import GraphSet
@@ -159,7 +157,7 @@ def release(
     prior = None if published is None else _mean(features_of, published)
     # The number of fingerprints is part of the published chain: records that became zero rows have random ones.
     fingerprints = [ledger.fingerprint(item) for item in hashes]
-    fingerprints += [secrets.token_bytes(32) for _ in range(n - records.readable)]
+    fingerprints += [secrets.token_bytes(16) for _ in range(n - records.readable)]
 
     charge = ledger.charge(
         dataset,
@@ -210,13 +208,14 @@ class GraphFeatures:
         return 512 if self.model is None else 1
 
     def __call__(self, graphs: GraphSet) -> NDArray[np.float64]:
-        inputs: Any = graphs
         try:
-            if self.model is not None:
-                inputs = local_codes(self.model, graphs)
-            return self.features(inputs)
-        except (GraphError, SchemaError):  # a record of another form than the model reads
-            return np.zeros((len(graphs), self.features.dimension))
+            return self.features(graphs if self.model is None else local_codes(self.model, graphs))
+        except (ImportError, PrivacyError):
+            raise  # of the installation or the model, whatever the records are
+        except Exception:  # no record may stop a release: one that has no features is the zero row
+            if len(graphs) > 1:
+                return np.concatenate([self(graphs[i]) for i in range(len(graphs))])
+            return np.zeros((1, self.features.dimension))
 
     def rows(self, records: PrivateRecords) -> Iterator[NDArray[np.float64]]:
         """Feature rows of the readable records, in batches."""

@@ -21,7 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from graphglass.channels.patterns.wl import graph_hashes
-from graphglass.errors import FormatError, MissingExtraError, SchemaError
+from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.formats import detect_path
@@ -138,7 +138,7 @@ def _alone(read: Read) -> GraphSet | None:
     """The graph of one record, or None. No error may tell that a record is odd."""
     try:
         found = read()
-    except (ImportError, MissingExtraError):
+    except ImportError:
         raise  # of the installation, whatever the records are
     except Exception:
         return None
@@ -254,13 +254,21 @@ def _rows(path: Path) -> tuple[list[str], Iterator[Sequence[Any]]]:
     """The header of a table and its rows. In CSV every line is a row, whatever quotes it holds."""
     if _is_parquet(path):
         table = parquet_table(path, ReadOptions())
-        return table.column_names, zip(*(column.to_pylist() for column in table.columns), strict=True)
+        return table.column_names, zip(*(map(_value, column) for column in table.columns), strict=True)
     first, *lines = _lines(path) or [b""]
     names = first.decode("utf-8", "replace")
     outside = re.sub('"[^"]*"', "", names)
     usual = "\t" if {".tsv", ".tab"} & set(path.suffixes) else ","
     mark = next((mark for mark in (usual, ",", ";", "\t") if mark in outside), usual)
     return [cell.strip() for cell in _cells(names.encode(), mark)], (_cells(line, mark) for line in lines)
+
+
+def _value(cell: Any) -> Any:
+    """A cell of a typed table; None for one that Python cannot hold, such as text that is not UTF-8."""
+    try:
+        return cell.as_py()
+    except (ValueError, ArithmeticError):
+        return None
 
 
 def _cells(line: bytes, mark: str) -> list[str]:
