@@ -59,6 +59,11 @@ def parse_smiles(chemistry: Any, text: str, limits: Limits) -> Any:
 
 
 def parse_mol_block(chemistry: Any, block: str, limits: Limits) -> Any:
+    try:
+        bare = _bare_molecule(chemistry, block)
+    except (ValueError, IndexError) as error:
+        raise GraphError("the atom and bond table cannot be read as a molecule") from error
+    _refuse_many_cycles(chemistry, bare, limits)  # RDKit lists rings while it reads
     molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False)
     if molecule is None:
         raise GraphError("the atom and bond table cannot be read as a molecule")
@@ -67,13 +72,7 @@ def parse_mol_block(chemistry: Any, block: str, limits: Limits) -> Any:
 
 def sanitised(chemistry: Any, molecule: Any, limits: Limits) -> Any:
     """The molecule, which is changed, with its rings and aromatic bonds known and hydrogens folded into their atoms."""
-    rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + len(chemistry.GetMolFrags(molecule))
-    if rings > limits.max_rings:
-        raise GraphError(f"a molecule of {rings:,} rings, the limit max_rings is {limits.max_rings:,}")
-    if rings > _FEW_RINGS and _has_many_cycles(chemistry, molecule):
-        raise GraphError(
-            f"a molecule whose {rings:,} rings are too large or share atoms in over {MOST_CYCLES:,} cycles"
-        )
+    _refuse_many_cycles(chemistry, molecule, limits)
     try:
         chemistry.SanitizeMol(molecule)
         if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
@@ -86,6 +85,46 @@ def sanitised(chemistry: Any, molecule: Any, limits: Limits) -> Any:
         return chemistry.RemoveHs(molecule, folding)
     except ValueError as error:  # RDKit's sanitisation exceptions are ValueErrors
         raise GraphError(f"not a possible molecule: {error}") from error
+
+
+def _bare_molecule(chemistry: Any, block: str) -> Any:
+    """The bonds of an atom and bond table; ValueError if there are not as many as it claims."""
+    lines = block.split("\n")
+    if lines[3][34:39] == "V3000":
+        inside, count, bonds = False, -1, []
+        for line in "\n".join(line.strip()[7:] for line in lines[4:]).replace("-\n", "").upper().split("\n"):
+            words = line.split()
+            if words[1:2] == ["BOND"]:
+                inside = words[0] == "BEGIN"
+            elif inside:
+                bonds.append(words[2:4])
+            elif count < 0 and words[:1] == ["COUNTS"]:
+                count = int(words[2])
+    else:
+        atoms, count = int(lines[3][:3]), int(lines[3][3:6].strip() or 0)
+        bonds = [[line[:3], line[3:6]] for line in lines[4 + atoms : 4 + atoms + count]]
+    if len(bonds) != count:
+        raise ValueError(f"{count} bonds are claimed, {len(bonds)} listed")
+    pairs = {frozenset((int(one), int(other))) for one, other in bonds}
+    places: dict[int, int] = {}
+    bare = chemistry.RWMol()
+    for atom in frozenset().union(*pairs):
+        places[atom] = bare.AddAtom(chemistry.Atom(0))
+    for pair in pairs:
+        if len(pair) == 2:
+            bare.AddBond(*(places[atom] for atom in pair), chemistry.BondType.SINGLE)
+    return bare
+
+
+def _refuse_many_cycles(chemistry: Any, molecule: Any, limits: Limits) -> None:
+    """Refuse rings that would take RDKit minutes and gigabytes to list."""
+    rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + len(chemistry.GetMolFrags(molecule))
+    if rings > limits.max_rings:
+        raise GraphError(f"a molecule of {rings:,} rings, the limit max_rings is {limits.max_rings:,}")
+    if rings > _FEW_RINGS and _has_many_cycles(chemistry, molecule):
+        raise GraphError(
+            f"a molecule whose {rings:,} rings are too large or share atoms in over {MOST_CYCLES:,} cycles"
+        )
 
 
 def _has_many_cycles(chemistry: Any, molecule: Any) -> bool:

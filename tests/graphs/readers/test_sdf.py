@@ -52,3 +52,30 @@ def test_titles_that_repeat_are_numbered(tmp_path: Path) -> None:
     place = tmp_path / "m.sdf"
     place.write_text(block("C", "x") + block("CC", "x"))
     assert read_graphs(place).ids == ("x", "x (2)")
+
+
+def table(bonds: list[tuple[int, int]], *, version: int) -> str:
+    """A record of carbon atoms in a row, in either version of the format."""
+    atoms = max(end for pair in bonds for end in pair)
+    if version == 2000:
+        head = f"\n\n\n{atoms:3d}{len(bonds):3d}  0  0  0  0  0  0  0  0999 V2000\n"
+        places = "".join(f"{i:10.4f}    0.0000    0.0000 C   0  0\n" for i in range(atoms))
+        return head + places + "".join(f"{one:3d}{other:3d}  1  0\n" for one, other in bonds) + "M  END\n$$$$\n"
+    carbons = [f"{i + 1} C {i} 0 0 0" for i in range(atoms)]
+    listed = [f"{i} 1 {one} -\nM  V30 {other}" for i, (one, other) in enumerate(bonds, 1)]
+    lines = ["BEGIN CTAB", f"COUNTS {atoms} {len(bonds)} 0 0 0", "BEGIN ATOM", *carbons, "END ATOM"]
+    lines += ["BEGIN BOND", *listed, "END BOND", "END CTAB"]
+    head = "\n\n\n  0  0  0  0  0  0  0  0  0  0999 V3000\n"
+    return head + "".join(f"M  V30 {line}\n" for line in lines) + "M  END\n$$$$\n"
+
+
+@pytest.mark.parametrize("version", [2000, 3000])
+def test_rings_are_counted_before_a_table_is_parsed(tmp_path: Path, version: int) -> None:
+    """RDKit looks for rings while it reads the coordinates of a table; in a lattice it finds them for hours."""
+    lattice = [(i, i + step) for i in range(1, 60) for step in (1, 27, 29) if i + step <= 60]
+    chain, cycle = [(i, i + 1) for i in range(1, 20)], [*((i, i + 1) for i in range(1, 8)), (8, 1)]
+    path = tmp_path / "m.sdf"
+    path.write_text("".join(table(bonds, version=version) for bonds in (chain, lattice, cycle)))
+    result = read_report(path)
+    assert result.graphs.sizes.tolist() == [20, 8]
+    assert [reject.reason.rpartition(" over ")[2] for reject in result.rejects] == ["10,000 cycles"]

@@ -199,7 +199,9 @@ def test_one_record_moves_one_row_of_a_model(queries, normals, tmp_path):
 def test_a_cell_that_python_cannot_hold_stops_nothing(tmp_path, kind, odd, layout):
     """A column that nobody asked for may hold dates and text that Arrow can keep and Python cannot."""
     values = [b"a", odd, b"c"] if kind == pa.string() else [0, odd, 1]
-    stored = pa.array(values, pa.binary() if kind == pa.string() else pa.int64() if kind.bit_width == 64 else pa.int32())
+    stored = pa.array(
+        values, pa.binary() if kind == pa.string() else pa.int64() if kind.bit_width == 64 else pa.int32()
+    )
     own = {
         "molecules": {"smiles": ["CCO", "CC", "C"]},
         "edges": {"graph_id": ["a", "b", "c"], "source": ["1", "1", "1"], "target": ["2", "2", "3"]},
