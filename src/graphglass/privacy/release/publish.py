@@ -209,7 +209,8 @@ class GraphFeatures:
 
     def __call__(self, graphs: GraphSet) -> NDArray[np.float64]:
         try:
-            return self.features(graphs if self.model is None else local_codes(self.model, graphs))
+            inputs: Any = graphs if self.model is None else local_codes(self.model, graphs)
+            return self.features(inputs)
         except (ImportError, PrivacyError):
             raise  # of the installation or the model, whatever the records are
         except Exception:  # no record may stop a release: one that has no features is the zero row
