@@ -174,6 +174,19 @@ def test_work_shows_at_once_and_the_explanation_does_not_wait_for_the_map(inspec
     expect(page.locator("#map")).to_contain_text("Placing")
 
 
+def test_first_reasons_come_without_a_click(inspector, visit):
+    page = visit(inspector)
+    _rank(page, QUERIES)
+    row = page.locator("#rows tr").first
+    row.focus()
+    expect(row.locator("td.reason")).not_to_be_empty()
+    assert page.evaluate("document.activeElement.dataset.id") == row.get_attribute("data-id")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save CSV").click()
+    first = next(csv.DictReader(io.StringIO(saved.value.path().read_text())))
+    assert first["reason"] == row.locator("td.reason").inner_text()
+
+
 def test_keys_walk_through_the_ranking_and_mark(inspector, visit):
     page = visit(inspector)
     _rank(page, QUERIES)

@@ -1,5 +1,6 @@
 """The report in a real browser, from its one file."""
 
+import pandas
 import pytest
 
 from graphglass import ReferenceDetector, read_graphs
@@ -57,6 +58,18 @@ def test_it_prints_whole_rows_and_cards(report, visit):
     table = page.locator(".scroll").first
     assert table.evaluate("item => item.scrollHeight <= item.clientHeight + 1")
     assert len(page.pdf(format="A4")) > 10_000
+
+
+def test_on_paper_many_columns_do_not_push_the_others_off(molecules, tmp_path, visit):
+    rows = [{"smiles": smiles, **{f"measured {i}": "a remark" for i in range(38)}} for smiles in QUERIES]
+    detector = ReferenceDetector.load(molecules)
+    table = detector.score_table(read_graphs(pandas.DataFrame(rows), keep="all"))
+    write_report(detector, table, tmp_path / "wide.html")
+    page = visit((tmp_path / "wide.html").as_uri(), viewport={"width": 718, "height": 1000})  # A4 without margins
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
+    assert page.locator("td.rank").first.is_visible()
+    assert page.locator("p.paper").inner_text() == "Of your 39 columns the first 2 are printed."
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -27,6 +27,7 @@ LEAST_EXPLAINED, MOST_EXPLAINED = 5, 100  # unless the caller says how many
 _MOST_ROWS = 1000
 _LONG, _SHOWN = 120, 80  # characters of a cell: of a longer one the start is shown, and the rest on demand
 _THUMBNAILS = 100
+_PRINTED = 2  # own columns that fit on paper; the style sheet hides the others there
 _NEIGHBOURS = 2
 _HEADS = (("rank", "rank"), ("picture", "drawing"), ("id", "id"), ("score", "score"), ("p_value", "p-value"),
           ("flagged", "verdict"), ("reason", "first reason"), ("nodes", "nodes"), ("edges", "edges"))  # fmt: skip
@@ -168,6 +169,8 @@ def _ranking(table: ScoredGraphs, told: Mapping[int, Explanation]) -> str:
         rows.append("</tr>")
     titles = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in heads)
     rest = f"<p>{len(order) - _MOST_ROWS} more are not shown.</p>" if len(order) > _MOST_ROWS else ""
+    if len(names) > _PRINTED:
+        rest += f'<p class="paper">Of your {len(names)} columns the first {_PRINTED} are printed.</p>'
     body = f'<table class="sortable"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return f'<div class="card scroll" tabindex="0" role="region" aria-labelledby="ranking">{body}</div>{rest}'
 

@@ -8,6 +8,7 @@ import { Review } from "/web/review.js";
 const at = (id) => document.getElementById(id);
 const LONGEST_LINK = 4000;
 const MOST_REASONS = 6;
+const AHEAD = 20; // flagged graphs that are explained before anybody opens them
 const FEWEST_IN_TIME = 8; // graphs below which the order of arrival says nothing
 const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null, alarms: [],
   references: [], threshold: Infinity, text: "", reasons: new Map(), explained: new Map(), review: null };
@@ -84,6 +85,24 @@ async function shown(read) {
   }
   link();
   at("ranking").scrollIntoView({ block: "nearest" });
+  explainAhead();
+}
+
+// First reasons come without a click, from the top of the ranking; opening these graphs does not wait either.
+async function explainAhead() {
+  const { items } = state;
+  for (const row of state.rows.filter((one) => one.flagged).slice(0, AHEAD)) {
+    const answer = await explained(row.id).catch(() => null);
+    if (state.items !== items) return;
+    if (answer) keepReason(row.id, answer);
+  }
+  showRows();
+}
+
+function keepReason(id, answer) {
+  state.reasons.set(id, answer.reasons[0] ?? null);
+  const row = state.rows.find((one) => one.id === id);
+  if (row) row.reason = state.reasons.get(id);
 }
 
 function chooseColumns(columns, content, name, text) {
@@ -244,9 +263,7 @@ async function open(id, by_key = false) {
   const body = asBody([state.items.get(id)]);
   const answer = await explained(id);
   if (state.open !== id) return; // another graph was opened meanwhile
-  state.reasons.set(id, answer.reasons[0] ?? null);
-  const row = state.rows.find((one) => one.id === id);
-  if (row) row.reason = answer.reasons[0] ?? null;
+  keepReason(id, answer);
   showRows();
   at("verdict").textContent = verdict(id, answer);
   const near = (kind) => (item) => figure(item.drawing, `${kind} ${item.id}`, `similarity: ${Object.entries(item.families).map(([name, value]) => `${name} ${value.toFixed(2)}`).join(", ")}`);

@@ -28,7 +28,9 @@ export function showRanking(heads, body, rows, selected, open) {
   const focused = heads.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   heads.replaceChildren(...shown.map(([name, title]) => headCell(name, title, again)));
   heads.querySelector(`[data-key="${focused}"]`)?.focus();
+  const at = body.contains(document.activeElement) ? document.activeElement.dataset.id : null;
   body.replaceChildren(...sortedRows(rows).map((row) => line(row, shown, row.id === selected, open)));
+  if (at !== null) [...body.children].find((row) => row.dataset.id === at)?.focus({ preventScroll: true });
 }
 
 function compare(one, two) {
