@@ -91,10 +91,11 @@ def rankings(rows: Mapping[str, NDArray[np.bool_]]) -> str:
     """One strip per method: graphs from the most to the least abnormal, anomalies in colour."""
     height = 34 * len(rows) + 32
     style = 'role="img" font-family="sans-serif" font-size="12"'
+    legend = "most abnormal on the left; anomalies in red, normal graphs in grey"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" {style}>'
-        f'<title>Rankings of the same graphs</title><rect width="100%" height="100%" fill="#fff"/>'
-        f'<text x="100" y="{height - 10}">most abnormal on the left; anomalies in red, normal graphs in grey</text>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" {style}>',
+        '<title>Rankings of the same graphs</title><rect width="100%" height="100%" fill="#fff"/>',
+        f'<text x="100" y="{height - 10}">{legend}</text>',
     ]
     for row, (name, anomalous) in enumerate(rows.items()):
         top, step = 34 * row + 8, (_WIDTH - 110) / max(len(anomalous), 1)
