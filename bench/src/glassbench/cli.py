@@ -247,20 +247,18 @@ def localise(
     """Plant causes in normal graphs and measure whether explanations point at them; print the table."""
     import json
 
-    from glassbench.held_out import FRESH, HELD_OUT
-    from glassbench.localise import DOMAINS, METHODS, localise_table
     from glassbench.localise import localise as planted
+    from glassbench.localise import localise_table
+    from glassbench.plants import DOMAINS, PARTS
 
     folder = data_root or Path(os.environ.get("GRAPHGLASS_DATA", "data"))
-    parts = {"in-view": DOMAINS, "held-out": HELD_OUT, "fresh": FRESH}
-    for part, domains in parts.items():
-        methods = [*METHODS] if part == "in-view" else ["explain", "rarity"]
+    for part in PARTS:
         rows = []
-        for domain in domains:
+        for domain in (name for name in DOMAINS if part in DOMAINS[name].plants):
             path = output / part / f"{domain}.jsonl"
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                found = planted(domain, folder, domains=domains, methods=methods)
+                found = planted(domain, part, folder)
                 path.write_text("".join(f"{json.dumps(row)}\n" for row in found))
             rows += [json.loads(line) for line in path.read_text().splitlines()]
         typer.echo(f"<!-- {part} -->\n{localise_table(rows)}", nl=False)
