@@ -8,9 +8,9 @@ from glassbench.authors_protocol import (
     SIX,
     TWENTY_FOUR,
     Side,
-    Task,
     _auroc,
     authors_cell,
+    fitted_sides,
     honest_rules,
     look,
     look_epochs,
@@ -102,19 +102,19 @@ def test_areas_by_rank_are_those_of_the_benchmark():
 
 
 def test_choices_are_names_of_details():
-    assert settings("none") == (1, {"authors": ()})
-    assert settings("margin+training-mode") == (1, {"authors": ("training-mode", "margin")})
-    assert settings("untrained+prompt-2") == (2, {"authors": (), "epochs": 0})
+    assert settings("none") == {"prompt": 1, "details": ()}
+    assert settings("margin+training-mode") == {"prompt": 1, "details": ("training-mode", "margin")}
+    assert settings("untrained+prompt-2") == {"prompt": 2, "details": (), "epochs": 0}
     with pytest.raises(BenchError, match="details are: all, none, training-mode"):
         settings("nothing")
 
 
 def test_a_choice_is_what_the_detector_does_with_its_details():
     graphs = load_dataset("MUTAG")[:60].without_labels()
-    detector = GLASS("numeric", domain="mol", epochs=22, details=["training-mode", "margin"]).fit(graphs[:40])
-    task = Task("mol", graphs[:40], graphs[40:], "numeric")
-    rules = honest_rules(*task.sides(task.train(task.config(epochs=22, **settings("margin+training-mode")[1]))), "mol")
-    np.testing.assert_allclose(detector.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-5)
+    choice = settings("margin+training-mode")
+    detector = GLASS("numeric", domain="mol", epochs=22).set_params(**choice).fit(graphs[:40])
+    rules = honest_rules(*fitted_sides(detector, graphs[40:]), "mol")
+    np.testing.assert_allclose(detector.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-6)
     plain = GLASS("numeric", domain="mol", epochs=22, details=()).fit(graphs[:40])
     assert not np.allclose(plain.decision_function(graphs[40:]), rules["reliability z"], rtol=1e-3)
     with pytest.raises(ParameterError, match="must be names among training-mode, concentration"):
@@ -145,8 +145,13 @@ def test_tables_of_choices_compare_the_same_cells(tmp_path):
 def test_one_training_gives_every_column():
     graphs = load_dataset("MUTAG")
     parts = split(graphs.labels, "authors", 42)
-    task = Task("mol", blind(graphs, parts.references[:40]), blind(graphs, parts.test), "numeric")
-    outcome = authors_cell(task, parts, task.config(epochs=2, seed=42), {"dataset": "MUTAG", "seed": 42})
+    detector = GLASS("numeric", domain="mol", epochs=2, random_state=42)
+    known, asked = blind(graphs, parts.references[:40]), blind(graphs, parts.test)
+    outcome = authors_cell(detector, known, asked, parts, {"dataset": "MUTAG", "seed": 42})
+    honest = honest_rules(*fitted_sides(detector.fit(known), asked), "mol")
+    for rule in ("reliability z", "energy", "fusion"):
+        last = outcome.variants[f"last: {rule}"]["auroc"]
+        assert last == pytest.approx(evaluate(honest[rule], parts.anomalous)["auroc"]), rule
     assert {name.partition(": ")[0] for name in outcome.variants} == {"untrained", "selected", "last"}
     assert len(outcome.variants) == 3 * (6 + 24 + 2)
     assert outcome.counts["selected_epoch"] in (0, 1, 2)

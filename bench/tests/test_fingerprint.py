@@ -34,6 +34,15 @@ def test_other_initial_weights_give_another_fingerprint(method: str, monkeypatch
     assert not agree(module._probe(method), now)
 
 
+def test_remarks_on_the_graphs_of_a_fingerprint_are_not_shown(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "stream", lambda work: [(digest, 0.0) for digest in work()])
+    recorded = json.loads((RESULTS / "shift/graphglass.jsonl").read_text().splitlines()[0])
+    assert module._probed("graphglass") == recorded["fingerprint"]
+    assert not caplog.messages
+
+
 def test_a_setting_whose_effect_comes_late_gives_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
     now = module._probe("glass")
     monkeypatch.setattr(TrainingConfig, "final_learning_rate", 2e-6)

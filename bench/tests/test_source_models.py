@@ -139,30 +139,3 @@ def test_a_place_that_cannot_be_written(sources: dict[str, Any], tmp_path: Path)
     (tmp_path / "file").write_text("")
     with pytest.raises(BenchError, match="--cache"):
         SourceEncoders(tmp_path / "file").fit_encoder(small(), sources)
-
-
-def test_codes_are_kept_per_encoder_and_graphs(
-    sources: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoders = SourceEncoders(tmp_path)
-    detector = encoders.fit_encoder(small(), sources)
-    calls: list[int] = []
-    original = GLASS.channel_embeddings
-
-    def counted(self: GLASS, graphs: Any) -> Any:
-        calls.append(len(graphs))
-        return original(self, graphs)
-
-    monkeypatch.setattr(GLASS, "channel_embeddings", counted)
-    graphs = sources["AIDS"]
-    first, second = encoders.codes(detector, graphs), encoders.codes(detector, graphs)
-    assert all((first[name] == second[name]).all() for name in first)
-    assert set(first) == set(second)
-    encoders.codes(detector, graphs[:5])
-    encoders.codes(encoders.fit_encoder(small(1), sources), graphs)
-    assert calls == [12, 5, 12]
-    next(tmp_path.glob("*/codes-*.safetensors")).write_bytes(b"damaged")
-    encoders.codes(detector, graphs)
-    encoders.codes(detector, graphs[:5])
-    encoders.codes(encoders.fit_encoder(small(1), sources), graphs)
-    assert len(calls) == 4

@@ -12,13 +12,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from glassbench.authors_protocol import Task, honest_rules
-from glassbench.datasets import DOMAINS
+from glassbench.authors_protocol import fitted_sides, honest_rules
 from glassbench.jobs import Job, Outcome, Plan
 from glassbench.metrics import evaluate, summary
 from glassbench.protocols import blind
 from glassbench.records import Cell, Record, Results
-from glassbench.single import dataset_jobs
+from glassbench.single import built, dataset_jobs
 from glassbench.table_entries import (
     average,
     dataset_order,
@@ -36,14 +35,15 @@ OTHERS = ("prompt-2", "untrained")
 RULES = (MAIN_RULE, "reliability raw", "domain z", "graph", "text")
 
 
-def settings(choice: str) -> tuple[int, dict[str, Any]]:
-    """The version of the prompt that a choice names, and its settings of the training."""
+def settings(choice: str) -> dict[str, Any]:
+    """The parameters of GLASS that a choice names."""
     named = set({"all": AUTHORS, "none": ()}.get(choice, choice.split("+")))
     if unknown := sorted(named.difference(AUTHORS, OTHERS)):
         known = ", ".join(("all", "none", *AUTHORS, *OTHERS))
         raise BenchError(f"Unknown detail {unknown[0]!r}. The details are: {known}.")
-    training: dict[str, Any] = {"authors": tuple(name for name in AUTHORS if name in named)}
-    return 1 + ("prompt-2" in named), training | ({"epochs": 0} if "untrained" in named else {})
+    details = tuple(name for name in AUTHORS if name in named)
+    chosen: dict[str, Any] = {"prompt": 1 + ("prompt-2" in named), "details": details}
+    return chosen | ({"epochs": 0} if "untrained" in named else {})
 
 
 def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> list[Job]:
@@ -53,13 +53,11 @@ def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> 
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
-        prompt, training = settings(str(cell["choice"]))
-        domain = DOMAINS.get(str(cell["dataset"]), "graph")
-        task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder, prompt)
+        references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
         start = time.perf_counter()
-        trained = task.train(task.config(seed=parts.seed, **training))
+        detector = built(method, cell, encoder=encoder, **settings(str(cell["choice"]))).fit(references)
         middle = time.perf_counter()
-        rules = honest_rules(*task.sides(trained), domain)
+        rules = honest_rules(*fitted_sides(detector, queries), detector.domain)
         variants = {rule: evaluate(scores, parts.anomalous) for rule, scores in rules.items()}
         seconds = {"fit": middle - start, "score": time.perf_counter() - middle}
         return Outcome(cell, variants[MAIN_RULE], seconds, parts.counts, parts.classes, variants)

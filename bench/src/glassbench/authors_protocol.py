@@ -35,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from glassbench.datasets import DOMAINS
 from glassbench.jobs import Job, Outcome, Plan
 from glassbench.protocols import Split, blind
 from glassbench.records import Cell
@@ -44,11 +43,11 @@ from graphglass.channels.neighbours import mean_distance, nearest
 from graphglass.errors import BenchError
 from graphglass.glass.code_channel import kde_score
 from graphglass.glass.scoring_rules import domain_weights, fixed_weights, reliability_weights
-from graphglass.glass.slices import available_slices, normalise
+from graphglass.glass.slices import normalise, prefix_slice
 from graphglass.graphs import GraphSet
-from graphglass.structure.profile import profile
 
 if TYPE_CHECKING:
+    from graphglass import GLASS
     from graphglass.glass.trained_encoder import TrainedEncoder
     from graphglass.glass.training.config import TrainingConfig
 
@@ -123,6 +122,12 @@ class Side:
         return total
 
 
+def fitted_sides(detector: GLASS, queries: GraphSet) -> tuple[Side, Side]:
+    """The graph side of a fitted detector, and the text side."""
+    known, asked = detector.references_.codes, detector.channel_embeddings(queries)
+    return Side("graph", known, asked), Side("text", known, asked)
+
+
 def honest_rules(graph: Side, text: Side, domain: str) -> dict[str, Scores]:
     """Scores of the queries by the rules that read no test label: four of the six and the twenty-four."""
     found = {"graph": graph.together[0], "text": text.together[0]}
@@ -153,74 +158,31 @@ def look(graph: Side, text: Side, domain: str, anomalous: NDArray[np.bool_]) -> 
     return found | best
 
 
-@dataclass(frozen=True)
-class Task:
-    """References and test graphs of a split with structure and text anchors, for any number of trainings."""
-
-    domain: str
-    references: GraphSet
-    queries: GraphSet
-    encoder: str = "minilm"
-    prompt: int = 1
-
-    @cached_property
-    def measured(self) -> Any:
-        """Text encoder, and structure and anchors of references and queries."""
-        from graphglass.glass.embedder import text_anchors
-        from graphglass.glass.encoders.text_encoder import load_encoder
-        from graphglass.glass.prompt.graphdp import PromptContext
-
-        text, context = load_encoder(self.encoder), PromptContext(self.domain, version=self.prompt)
-        parts = [(graphs, profile(graphs)) for graphs in (self.references, self.queries)]
-        return text, [(graphs, shape, text_anchors(text, shape, context, graphs=graphs)) for graphs, shape in parts]
-
-    def config(self, **settings: Any) -> TrainingConfig:
-        """Settings of a training like those of the estimator."""
-        from graphglass.glass.training.config import TrainingConfig
-
-        slices = available_slices((64, 128, 256, 512), self.measured[0].dimension)
-        return TrainingConfig(slices=slices, normalisation="graph", **settings)
-
-    def train(self, config: TrainingConfig, **options: Any) -> TrainedEncoder:
-        """An encoder trained on the references."""
-        from graphglass.glass.training.trainer import train
-
-        graphs, shape, anchors = self.measured[1][0]
-        return train(graphs, shape, anchors, config, **options)
-
-    def sides(self, trained: TrainedEncoder) -> tuple[Side, Side]:
-        """The graph side of an encoder, and the text side."""
-        from graphglass.glass.trained_encoder import encode_graphs
-
-        rows = [
-            {f"graph:{size}": part for size, part in encode_graphs(trained, graphs, shape).items()}
-            for graphs, shape, _ in self.measured[1]
-        ]
-        return Side("graph", *rows), self._text(trained.slices)
-
-    def _text(self, slices: Sequence[int]) -> Side:
-        from graphglass.glass.slices import prefix_slice
-
-        if "_side" not in self.__dict__:  # the text side stays the same in every epoch
-            rows = [{f"text:{size}": prefix_slice(part[2], size) for size in slices} for part in self.measured[1]]
-            object.__setattr__(self, "_side", Side("text", *rows))
-        side: Side = self.__dict__["_side"]
-        return side
-
-
-def authors_cell(task: Task, parts: Split, config: TrainingConfig, cell: Cell) -> Outcome:
+def authors_cell(detector: GLASS, references: GraphSet, queries: GraphSet, parts: Split, cell: Cell) -> Outcome:
     """Train once and look at the test set on the way."""
+    from graphglass.glass.trained_encoder import encode_graphs
+    from graphglass.glass.training.references import prepare, training_config
+    from graphglass.glass.training.trainer import train
+
+    sets: Any = [prepare(graphs, detector.settings(), detector.domain) for graphs in (references, queries)]
+    config = training_config(detector.settings(), sets[0].anchors.shape[1], seed=detector.random_state)
+    # The text side stays the same in every epoch.
+    text = Side("text", *({f"text:{n}": prefix_slice(part.anchors, n) for n in config.slices} for part in sets))
     epochs = look_epochs(config.epochs)
     found: dict[int, dict[str, float]] = {}
 
     def see(trained: TrainedEncoder) -> None:
         if (epoch := len(trained.history)) in epochs:
-            sides = task.sides(trained)
-            found[epoch] = look(*sides, task.domain, parts.anomalous)
+            rows = [encode_graphs(trained, part.graphs, part.profile) for part in sets]
+            graph = Side("graph", *({f"graph:{n}": codes for n, codes in own.items()} for own in rows))
+            found[epoch] = look(graph, text, detector.domain, parts.anomalous)
+
+    def trained(settings: TrainingConfig, **options: Any) -> TrainedEncoder:
+        return train(sets[0].graphs, sets[0].profile, sets[0].anchors, settings, **options)
 
     start = time.perf_counter()
-    see(task.train(replace(config, epochs=0)))
-    task.train(config, on_epoch=see)
+    see(trained(replace(config, epochs=0)))
+    trained(config, on_epoch=see)
     selected, stopped = selected_epoch({epoch: rules["ensemble"] for epoch, rules in found.items()})
     counts = parts.counts | {"selected_epoch": selected, "stopped_epoch": stopped, "last_epoch": config.epochs}
     places = {"untrained": 0, "selected": selected, "last": config.epochs}
@@ -236,11 +198,11 @@ def authors_jobs(plan: Plan, encoder: str = "minilm") -> list[Job]:
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
+        detector = built(method, cell)
         if method not in ("glass", "glass-plain"):
-            return dataset_cell(graphs, parts, built(method, cell), cell, encoders=plan.encoders)
-        domain = DOMAINS.get(str(cell["dataset"]), "graph")
-        task = Task(domain, blind(graphs, parts.references), blind(graphs, parts.test), encoder)
-        return authors_cell(task, parts, task.config(seed=parts.seed, authors=built(method, cell).details), cell)
+            return dataset_cell(graphs, parts, detector, cell, encoders=plan.encoders)
+        detector.set_params(encoder=encoder)
+        return authors_cell(detector, blind(graphs, parts.references), blind(graphs, parts.test), parts, cell)
 
     said = {"selection": "test", "encoder": encoder}
     return [

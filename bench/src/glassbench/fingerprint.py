@@ -55,8 +55,12 @@ def fingerprint(method: str) -> str | None:
 
 
 def _probed(method: str) -> str:
-    # In a child process where possible: later cells fork, and compiled code that ran in threads must not be forked.
-    ((digest, _),) = stream(lambda: iter([_probe(method)]))
+    logging.disable(logging.WARNING)  # a remark on these graphs would be read as one on the user's
+    try:
+        # In a child process where possible: later cells fork, and compiled code that ran in threads must not be forked.
+        ((digest, _),) = stream(lambda: iter([_probe(method)]))
+    finally:
+        logging.disable(logging.NOTSET)
     return str(digest)
 
 

@@ -105,13 +105,13 @@ def _code_cells(plan: Plan, method: str, source: str, seed: int, cells: Sequence
     parts = source_references(plan, source, seed)
     untrained: Any = factory(method)(seed)
     detector = encoders.fit_encoder(untrained, parts, instruction=INSTRUCTION)
-    embedded = [encoders.codes(detector, part) for part in parts.values()]
+    embedded = [detector.channel_embeddings(part) for part in parts.values()]
     public = {name: np.concatenate([codes[name] for codes in embedded]) for name in embedded[0]}
     seconds = {"fit": time.perf_counter() - start}
     for cell in cells:
         start = time.perf_counter()
         normals, tested, chosen = target(plan, cell, parts)
-        references, queries = encoders.codes(detector, normals[: max(SIZES)]), encoders.codes(detector, tested)
+        references, queries = (detector.channel_embeddings(part) for part in (normals[: max(SIZES)], tested))
         middle = time.perf_counter()
         variants = measure(public, references, queries, chosen.anomalous, f"{source}|{cell['dataset']}|{seed}")
         spent = seconds | {"embed": middle - start, "score": time.perf_counter() - middle}

@@ -1,7 +1,7 @@
 """Trained encoders of GLASS, each trained once and kept on disk for every benchmark that asks for it.
 
-Only the trained encoder is kept, and where asked the codes it gives; never references or anything fitted on them. How
-graphs are scored may change between two runs without either using files of the other.
+Only the trained encoder is kept, never references or anything fitted on them. How graphs are scored may change between
+two runs without either using files of the other.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
 
 import graphglass
 from glassbench.fingerprint import fingerprint
@@ -33,19 +31,10 @@ if TYPE_CHECKING:
     from graphglass.glass.trained_encoder import TrainedEncoder
 
 KIND = "graphglass-source-encoder"
-CODES = "graphglass-codes"
 # What training depends on among a detector's settings; scoring settings may differ between users of one encoder.
 _TRAINING = (
-    "encoder",
-    "slices",
-    "epochs",
-    "learning_rate",
-    "normalisation",
-    "prototypes",
-    "prompt",
-    "details",
-    "domain",
-)
+    "encoder", "slices", "epochs", "learning_rate", "normalisation", "prototypes", "prompt", "details", "domain",
+)  # fmt: skip
 Sources = GraphSet | Mapping[str, GraphSet]
 log = logging.getLogger(__name__)
 
@@ -81,27 +70,11 @@ class SourceEncoders:
         fitted.embedder_ = fitted.embedder_.in_regime(context.phase, instruction=instruction)
         return fitted
 
-    def codes(self, detector: GLASS, graphs: GraphSet) -> dict[str, NDArray[Any]]:
-        """``detector.channel_embeddings(graphs)``, computed once for an encoder and a set of graphs."""
-        key = {"encoder": detector.encoder_fingerprint(), "graphs": _digest(graphs), "version": graphglass.__version__}
-        path = self._path(key)
-        with self._only_one(path):
-            codes: dict[str, NDArray[Any]] | None = _stored(path, CODES, lambda found: found.tensors["codes"])
-            if codes is None:
-                codes = detector.channel_embeddings(graphs)
-                save_artifact(path, CODES, tensors={"codes": codes}, documents={"identity": key})
-            return codes
-
     def _kept(self, detector: GLASS, key: dict[str, Any], graphs: Any) -> TrainedEncoder:
         """The encoder read from the folder, or trained and put there; an interrupted training goes on."""
-        from graphglass.glass.trained_encoder import TrainedEncoder
-
-        def restored(found: Any) -> TrainedEncoder:
-            return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
-
         path = self._path(key)
         with self._only_one(path):
-            trained: TrainedEncoder | None = _stored(path, KIND, restored)
+            trained = _stored(path)
             if trained is None:
                 unfinished = path.with_suffix(".unfinished")
                 trained = detector.fit_encoder(graphs, checkpoint=unfinished, resume=True).embedder_.graph
@@ -128,12 +101,15 @@ class SourceEncoders:
             yield
 
 
-def _stored(path: Path, kind: str, read: Callable[[Any], Any]) -> Any:
-    """What `read` makes of a stored artifact; None if there is none, or if it is unusable, which removes it."""
+def _stored(path: Path) -> TrainedEncoder | None:
+    """A stored encoder; None if there is none, or if it is unusable, which removes it."""
+    from graphglass.glass.trained_encoder import TrainedEncoder
+
     if not path.exists():
         return None
     try:
-        return read(load_artifact(path, kind))
+        found = load_artifact(path, KIND)
+        return TrainedEncoder.restore(found.tensors["encoder"], found.documents["encoder_settings"])
     except (ArtifactError, KeyError) as error:
         log.warning("%s is unusable and is made again: %s", path, error)
         shutil.rmtree(path, ignore_errors=True)

@@ -14,6 +14,8 @@ from graphglass.detector.reference_sets import graph_set, refuse_too_few, union
 from graphglass.errors import MissingExtraError
 from graphglass.glass.prompt.graphdp import PromptContext
 from graphglass.glass.settings import GlassSettings
+from graphglass.glass.slices import available_slices
+from graphglass.glass.training.config import TrainingConfig
 from graphglass.structure.profile import join_profiles
 
 if TYPE_CHECKING:
@@ -60,24 +62,13 @@ def train_embedder(
     """Train the graph encoder against the frozen text anchors; with ``trained`` nothing is left to train."""
     from graphglass.glass.embedder import Embedder
     from graphglass.glass.encoders.text_encoder import load_encoder
-    from graphglass.glass.slices import available_slices
-    from graphglass.glass.training.config import TrainingConfig
     from graphglass.glass.training.trainer import train, train_domains
 
     text = load_encoder(settings.encoder)
     if trained is None:
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
         refuse_too_few(sum(len(part.graphs) for part in parts))
-        config = TrainingConfig(
-            slices=available_slices(settings.slices, text.dimension),
-            epochs=settings.epochs,
-            learning_rate=settings.learning_rate,
-            prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
-            authors=settings.details,
-            normalisation=settings.normalisation,  # type: ignore[arg-type]  # checked by the configuration
-            device=settings.device,
-            seed=seed,
-        )
+        config = training_config(settings, text.dimension, seed=seed)
         options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": progress}
         if isinstance(domains, dict):
             trained = train_domains(parts, config, **options)
@@ -85,6 +76,20 @@ def train_embedder(
             trained = train(domains.graphs, domains.profile, domains.anchors, config, **options)
     context = PromptContext(domain, version=settings.prompt)
     return Embedder(text, trained, trained.schema, trained.slices, domain, settings.device, context)
+
+
+def training_config(settings: GlassSettings, dimension: int, *, seed: int) -> TrainingConfig:
+    """How a training runs against text anchors of this dimension."""
+    return TrainingConfig(
+        slices=available_slices(settings.slices, dimension),
+        epochs=settings.epochs,
+        learning_rate=settings.learning_rate,
+        prototype_weight=TrainingConfig.prototype_weight if settings.prototypes else 0.0,
+        authors=settings.details,
+        normalisation=settings.normalisation,  # type: ignore[arg-type]  # checked by the configuration
+        device=settings.device,
+        seed=seed,
+    )
 
 
 def references_from(
