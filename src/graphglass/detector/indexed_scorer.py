@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -23,7 +23,7 @@ from graphglass.channels.channel import AnyChannel
 from graphglass.channels.nearest_references import Candidates, CandidateSearch, Rows, neighbourhood
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.sketch import sketch
-from graphglass.detector.known_anomalies import row_sums
+from graphglass.detector.known_anomalies import KnownSide
 from graphglass.detector.reference_index import ReferenceIndex
 from graphglass.detector.scorer import Fuse, ReferenceScorer, left_out_distances
 from graphglass.files.disk_arrays import disk_zeros
@@ -103,29 +103,20 @@ class IndexedScorer(ReferenceScorer):
         return channel.distances_among(rows, found)
 
     def kernel_sums(
-        self,
-        channel: AnyChannel,
-        rows: Rows,
-        found: Candidates,
-        kernel: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-        places: NDArray[np.int64],
-        coefficients: NDArray[np.float64],
+        self, channel: AnyChannel, rows: Rows, found: Candidates, side: KnownSide
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sums = row_sums(kernel(self.distances_to(channel, rows, places)) * coefficients)
-        return self.channel_distances(channel, rows, found), sums
+        near = self.distances_to(channel, rows, side.training_rows)
+        return self.channel_distances(channel, rows, found), side.pull(channel, near)
 
     def rows(self, channel: AnyChannel) -> Rows:
         rows: Rows = channel.encode(self.references)
         return rows
 
     def distances_to(self, channel: AnyChannel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        return channel.compare(rows, self._some_rows(channel, places))
-
-    def _some_rows(self, channel: AnyChannel, places: NDArray[np.int64]) -> Rows:
         # Kept: the places are the same in every call, those that train the classifier of known anomalies.
         if channel.name not in self._training_rows:
             self._training_rows[channel.name] = channel.encode(self.references[places])
-        return self._training_rows[channel.name]
+        return channel.compare(rows, self._training_rows[channel.name])
 
     def candidates(self, query: ProfiledGraphs) -> NDArray[np.int64]:
         return np.asarray(self.search(query)[0])

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from graphglass.channels.channel import AnyChannel
 from graphglass.channels.fusion import ROUNDING, SHARPNESS, Fusion
 from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
+
+if TYPE_CHECKING:
+    from graphglass.detector.scorer import ReferenceScorer
 
 NEARNESS = 0.5  # most that nearness to a known anomaly counts, relative to distance from the normals
 MAX_SEPARATION = 2.0  # bound on a channel's mean calibrated distance of known anomalies from the normals
@@ -43,30 +46,6 @@ Widths = Mapping[str, float]
 Kernel = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-class NormalSide(Protocol):
-    """What known anomalies ask of the scorer of the normal references."""
-
-    @property
-    def references(self) -> ProfiledGraphs: ...
-    @property
-    def channels(self) -> tuple[AnyChannel, ...]: ...
-    @property
-    def fusion(self) -> Fusion: ...
-    def search(self, queries: ProfiledGraphs) -> Candidates: ...
-    def rows(self, channel: AnyChannel) -> Rows: ...
-    def distances_to(self, channel: AnyChannel, rows: Rows, places: NDArray[np.int64]) -> NDArray[np.float64]: ...
-    def channel_distances(self, channel: AnyChannel, rows: Rows, found: Candidates) -> NDArray[np.float64]: ...
-    def kernel_sums(
-        self,
-        channel: AnyChannel,
-        rows: Rows,
-        found: Candidates,
-        kernel: Kernel,
-        places: NDArray[np.int64],
-        coefficients: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-
-
 @dataclass(frozen=True, eq=False)
 class KnownDistances:
     """Known anomalies compared with the references and with each other: what is learned from them."""
@@ -78,7 +57,9 @@ class KnownDistances:
     among: NDArray[np.float64]  # (labelled, labelled)
 
     @classmethod
-    def of(cls, known: ProfiledGraphs, rows: Mapping[str, Rows], normals: NormalSide, widths: Widths) -> KnownDistances:
+    def of(
+        cls, known: ProfiledGraphs, rows: Mapping[str, Rows], normals: ReferenceScorer, widths: Widths
+    ) -> KnownDistances:
         found, count = normals.search(known), len(known)
         near, away = {}, {}
         across, among = np.ones((len(normals.references), count)), np.ones((count, count))
@@ -106,7 +87,7 @@ class KnownSide:
 
     @classmethod
     def learn(
-        cls, compared: KnownDistances, normals: NormalSide, kernel: NormalKernel
+        cls, compared: KnownDistances, normals: ReferenceScorer, kernel: NormalKernel
     ) -> tuple[KnownSide, NDArray[np.float64]]:
         """Learn from comparisons; also the classifier's value of every reference, itself left out."""
         channels, fusion, near = normals.channels, normals.fusion, compared.near
@@ -133,6 +114,11 @@ class KnownSide:
         distance = side.fused(fusion, {channel.name: channel.spacing for channel in channels}, near)
         units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
         return replace(side, units=units), classified
+
+    def pull(self, channel: AnyChannel, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What one channel's distances to the training rows, (rows, training rows), add to the classifier, (rows,)."""
+        coefficients = self.coefficients[: len(self.training_rows)]
+        return row_sums(kernel_of(channel, self.widths)(distances) * coefficients)
 
     def _rule(self, fusion: Fusion) -> Fusion:
         return Fusion(self.weights, fusion.centres, fusion.scales, fusion.sharpness)
@@ -165,14 +151,9 @@ class KnownAnomalies(KnownSide):
         return len(self.graphs)
 
     @classmethod
-    def fit(
-        cls, known: ProfiledGraphs, normals: NormalSide, kernel: NormalKernel | None = None
-    ) -> tuple[KnownAnomalies, NDArray[np.float64]]:
-        """Learn from fitted channels and the references they left out; also the scores of those references.
-
-        The kernel of these references is computed where none is given.
-        """
-        kernel = NormalKernel.fit(normals) if kernel is None else kernel
+    def fit(cls, known: ProfiledGraphs, normals: ReferenceScorer) -> tuple[KnownAnomalies, NDArray[np.float64]]:
+        """Learn from fitted channels and the references they left out; also the scores of those references."""
+        kernel = NormalKernel.fit(normals)
         rows = {channel.name: channel.encode(known) for channel in normals.channels}
         compared = KnownDistances.of(known, rows, normals, kernel.widths)
         learned, classified = KnownSide.learn(compared, normals, kernel)
@@ -180,14 +161,14 @@ class KnownAnomalies(KnownSide):
         scores = learned.combined(learned.fused(normals.fusion, left_out, compared.near), classified)
         return cls(graphs=known, rows=rows, **vars(learned)), scores
 
-    def scores(self, normals: NormalSide, queries: ProfiledGraphs, found: Candidates) -> NDArray[np.float64]:
+    def scores(self, normals: ReferenceScorer, queries: ProfiledGraphs, found: Candidates) -> NDArray[np.float64]:
         """Scores against both sides."""
         rows = {channel.name: channel.encode(queries) for channel in normals.channels}
         distances, near, classified = self._measure(normals, rows, found)
         return self.combined(self.fused(normals.fusion, distances, near), classified)
 
     def parted_scores(
-        self, normals: NormalSide, rows: Mapping[str, Rows], found: Candidates
+        self, normals: ReferenceScorer, rows: Mapping[str, Rows], found: Candidates
     ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """Scores of encoded queries, and what each channel and the classifier add to them."""
         distances, near, classified = self._measure(normals, rows, found)
@@ -197,7 +178,7 @@ class KnownAnomalies(KnownSide):
         return scores, shared | {NAME: self.classifier_weight * (centre + scale * (classified - middle) / unit)}
 
     def left_out_contributions(
-        self, normals: NormalSide, query: ProfiledGraphs, distances: Distances, scores: NDArray[np.float64]
+        self, normals: ReferenceScorer, query: ProfiledGraphs, distances: Distances, scores: NDArray[np.float64]
     ) -> dict[str, NDArray[np.float64]]:
         """The same of a left-out reference by its distances to the others; the classifier has what is left."""
         near = {c.name: c.compare(c.encode(query), self.rows[c.name]).min(axis=1) for c in normals.channels}
@@ -209,17 +190,13 @@ class KnownAnomalies(KnownSide):
         return {name: (1 - self.classifier_weight) * values for name, values in parts.items()}
 
     def _measure(
-        self, normals: NormalSide, rows: Mapping[str, Rows], found: Candidates
+        self, normals: ReferenceScorer, rows: Mapping[str, Rows], found: Candidates
     ) -> tuple[Distances, Distances, NDArray[np.float64]]:
         """Distances to the normals and to the nearest known anomaly, and the classifier's value."""
         distances: dict[str, NDArray[np.float64]] = {}
         pull = np.zeros(len(next(iter(rows.values()))))
-        normal = self.coefficients[: len(self.training_rows)]
         for channel in normals.channels:
-            kernel = kernel_of(channel, self.widths)
-            distances[channel.name], sums = normals.kernel_sums(
-                channel, rows[channel.name], found, kernel, self.training_rows, normal
-            )
+            distances[channel.name], sums = normals.kernel_sums(channel, rows[channel.name], found, self)
             pull += normals.fusion.weights[channel.name] * sums
         near = {}
         classified = pull + self.coefficients.sum()  # the constant kernel
@@ -227,8 +204,9 @@ class KnownAnomalies(KnownSide):
         for channel in normals.channels:
             to_known = channel.compare(rows[channel.name], self.rows[channel.name])
             near[channel.name] = to_known.min(axis=1)
-            kernel = kernel_of(channel, self.widths)
-            classified += normals.fusion.weights[channel.name] * row_sums(kernel(to_known) * known)
+            classified += normals.fusion.weights[channel.name] * row_sums(
+                kernel_of(channel, self.widths)(to_known) * known
+            )
         return distances, near, classified
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -287,7 +265,7 @@ class NormalKernel:
     beyond: NDArray[np.float64]  # (outside, training rows)
 
     @classmethod
-    def fit(cls, normals: NormalSide) -> NormalKernel:
+    def fit(cls, normals: ReferenceScorer) -> NormalKernel:
         count = len(normals.references)
         places = np.unique(np.linspace(0, count - 1, min(count, MOST_TRAINING_ROWS)).astype(np.int64))
         outside = np.setdiff1d(np.arange(count), places)

@@ -15,7 +15,7 @@ from graphglass.channels.channel import AnyChannel
 from graphglass.channels.fusion import Fusion
 from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
-from graphglass.detector.known_anomalies import KnownAnomalies, NormalKernel, row_sums
+from graphglass.detector.known_anomalies import KnownAnomalies, KnownSide, NormalKernel
 from graphglass.errors import SchemaError
 from graphglass.graphs.concatenation import with_attributes, with_edge_attributes
 from graphglass.graphs.graph_schema import GraphSchema
@@ -78,22 +78,13 @@ class ReferenceScorer:
         return channel.distances(rows)
 
     def kernel_sums(
-        self,
-        channel: AnyChannel,
-        rows: Rows,
-        found: Candidates,
-        kernel: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-        places: NDArray[np.int64],
-        coefficients: NDArray[np.float64],
+        self, channel: AnyChannel, rows: Rows, found: Candidates, side: KnownSide
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same distances, and weighted sums of a kernel over the references at `places`; no pair is compared twice.
-
-        Places are among ``references``.
-        """
+        """The same distances, and what the training rows of the classifier add to it; no pair is compared twice."""
         sums = np.empty(len(rows))
 
         def add(first: int, block: NDArray[np.float64]) -> None:
-            sums[first : first + len(block)] = row_sums(kernel(block[:, places]) * coefficients)
+            sums[first : first + len(block)] = side.pull(channel, block[:, side.training_rows])
 
         return channel.distances(rows, add), sums
 
@@ -275,15 +266,12 @@ class ReferenceScorer:
         twin = self.fusion.scores({name: np.zeros(1) for name in pairs})
         return np.maximum(self.fusion.scores(pairs) - twin, 0)
 
-    def with_anomalies(self, anomalies: ProfiledGraphs | None, kernel: NormalKernel | None = None) -> Self:
-        """The same references with these known anomalies; without any, scores keep their bits.
-
-        Who adds anomalies one after the other passes the kernel of the references, which they do not change.
-        """
+    def with_anomalies(self, anomalies: ProfiledGraphs | None) -> Self:
+        """The same references with these known anomalies; without any, scores keep their bits."""
         plain = replace(self, reference_scores=self.fusion.scores(left_out_distances(self.channels)), known=None)
         if anomalies is None:
             return plain
-        known, scores = KnownAnomalies.fit(anomalies, plain, kernel)
+        known, scores = KnownAnomalies.fit(anomalies, plain)
         return replace(plain, reference_scores=scores, known=known)
 
     def _distances(self, queries: ProfiledGraphs, found: Candidates) -> dict[str, NDArray[np.float64]]:
