@@ -20,7 +20,7 @@ from graphglass.detector.functional_groups import functional_groups
 from graphglass.detector.normal_facts import NormalFacts, Range
 from graphglass.drawing.molecule_svg import elements
 from graphglass.graphs.chemistry import DESCRIPTORS
-from graphglass.graphs.concatenation import counted_names
+from graphglass.graphs.graph_schema import counted_names
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecules import ATOM_ATTRIBUTES, edge_label_text, element_name, has_atoms, node_label_text
 from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from graphglass.channels.patterns.wl import graph_hashes
 from graphglass.channels.profiled_graphs import GraphsLike, ProfiledGraphs
 from graphglass.errors import GraphError, InputError
-from graphglass.graphs.concatenation import concatenate, counted_names, with_edge_attributes
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.graph_schema import counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_graphs
 from graphglass.graphs.reading import ReadingOptions

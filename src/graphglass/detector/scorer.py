@@ -17,8 +17,7 @@ from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies, KnownSide, NormalKernel
 from graphglass.errors import SchemaError
-from graphglass.graphs.concatenation import with_attributes, with_edge_attributes
-from graphglass.graphs.graph_schema import GraphSchema
+from graphglass.graphs.graph_schema import GraphSchema, with_attributes, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.reading import ReadingOptions
 from graphglass.messages import setting

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.graphs.concatenation import counted_names, with_edge_attributes
+from graphglass.graphs.graph_schema import counted_names, with_edge_attributes
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.kernel import kernel
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from graphglass.errors import GraphError, SchemaError
+from graphglass.graphs.graph_schema import GraphSchema, with_edge_attributes
 from graphglass.graphs.graph_set import COUNT, ROWS, GraphSet
 from graphglass.graphs.ragged import offsets
 from graphglass.graphs.user_columns import own_column
-from graphglass.messages import listing
 
 
 def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
@@ -48,19 +48,11 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
     widest = max((part.edge_attribute_names for part in filled), key=len)
     if COUNT in widest:
         filled = [with_edge_attributes(part, widest) for part in filled]
-    schemas = {
-        (part.node_labels is not None, part.edge_labels is not None, part.attribute_names, part.edge_attribute_names)
-        for part in filled
-    }
+    schemas = {GraphSchema.of(part) for part in filled}
     if len(schemas) > 1:
-        found = "; ".join(
-            f"{'with' if nodes else 'no'} node labels, {'with' if edges else 'no'} edge labels, attributes: "
-            f"{listing(names)}, edge attributes: {listing(edge_names)}"
-            for nodes, edges, names, edge_names in sorted(schemas)
-        )
         raise SchemaError(
             "Graph sets can be joined only if they carry the same node labels, edge labels and attributes. "
-            f"Found {found}."
+            f"Found {', and '.join(sorted(schema.described() for schema in schemas))}."
         )
     ids = tuple(identifier for part in filled for identifier in part.ids)
     if len(set(ids)) < len(ids):
@@ -100,36 +92,3 @@ def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
         ),
         reading=filled[0].reading if all(part.reading == filled[0].reading for part in filled) else None,
     )
-
-
-def counted_names(graphs: GraphSet) -> tuple[str, ...]:
-    """Names of the edge attributes, ``count`` last: in a set with any, or with directions, every edge has one."""
-    if not graphs.directed and graphs.edge_attributes is None:
-        return ()
-    return (*(name for name in graphs.edge_attribute_names if name != COUNT), COUNT)
-
-
-def with_attributes(graphs: GraphSet, names: tuple[str, ...]) -> GraphSet:
-    """The set with these node attributes in this order, others left out; a missing one is 0."""
-    own = graphs.attribute_names
-    if own == names:
-        return graphs
-    table = np.zeros((graphs.node_count, len(names)), dtype=np.float32)
-    for place, name in enumerate(names):
-        if graphs.attributes is not None and name in own:
-            table[:, place] = graphs.attributes[:, own.index(name)]
-    return replace(graphs, attributes=table if names else None, attribute_names=names)
-
-
-def with_edge_attributes(graphs: GraphSet, names: tuple[str, ...], *, zero: bool = False) -> GraphSet:
-    """The set with these edge attributes in this order, others left out; a missing ``count`` is 1.
-
-    If it lacks another one of them, that is 0 where ``zero``, and otherwise the set is returned as it is.
-    """
-    own, ends = graphs.edge_attribute_names, len(graphs.neighbours)
-    if own == names or (ends and not zero and any(name not in own for name in names if name != COUNT)):
-        return graphs
-    table = np.ones((ends, 0)) if graphs.edge_attributes is None else graphs.edge_attributes
-    missing = {name: np.full(ends, float(name == COUNT)) for name in names}
-    columns = [table[:, own.index(name)] if name in own else missing[name] for name in names]
-    return replace(graphs, edge_attributes=np.stack(columns, axis=1), edge_attribute_names=names)
