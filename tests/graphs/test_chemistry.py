@@ -14,7 +14,6 @@ from graphglass.graphs.chemistry import DESCRIPTORS, NO_ENVIRONMENT, descriptors
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.readers.json_lines import json_records
-from graphglass.graphs.subgraphs import without_nodes
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -83,7 +82,7 @@ def test_an_sdf_block_gives_the_same_as_smiles(tmp_path, graphs):
 
 def test_a_deleted_atom_takes_its_part_along(graphs):
     aspirin = graphs[0]
-    rest = without_nodes(aspirin, [np.array([3])])
+    rest = aspirin.without_nodes(np.array([3]))
     parts = np.delete(aspirin.atom_contributions, 3, axis=0)
     assert np.array_equal(rest.atom_contributions, parts)
     assert np.array_equal(rest.atom_environments, np.delete(aspirin.atom_environments, 3, axis=0))

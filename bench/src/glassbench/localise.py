@@ -23,7 +23,6 @@ from graphglass import GraphGlass, read_graphs
 from graphglass.channels.patterns.wl import neighbourhood_keys
 from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.subgraphs import without_nodes
 
 LEAST_RISE = 0.5  # deviations of the references' scores
 REFERENCES = 600
@@ -58,8 +57,10 @@ def explained(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
 
 def deleted(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:
     """How much the score falls when a node is deleted."""
-    copies = without_nodes(graph, [np.array([node]) for node in range(graph.node_count)])
-    return np.asarray(detector.decision_function(graph)[0] - detector.decision_function(copies))
+    copies = (
+        replace(graph.without_nodes(np.array([node])), ids=(f"without {node}",)) for node in range(graph.node_count)
+    )
+    return np.asarray(detector.decision_function(graph)[0] - detector.decision_function(concatenate(copies)))
 
 
 def occluded(detector: GraphGlass, graph: GraphSet) -> NDArray[np.float64]:

@@ -20,7 +20,6 @@ from graphglass.drawing.molecule_svg import atom_name, depict
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecules import node_label_text
 from graphglass.graphs.parallel_edges import merge_rule
-from graphglass.graphs.subgraphs import without_nodes
 
 # More nodes than this cannot be distinguished; a connected part around the most important node is drawn instead.
 MOST_NODES = 150
@@ -86,7 +85,7 @@ def draw_graph(
     if graph.node_count > MOST_NODES:
         weight = attribution if attribution is not None else np.diff(graph.neighbour_offsets)
         kept = np.sort(breadth_first(graph, int(np.argmax(weight)))[:MOST_NODES])
-        shown = without_nodes(graph, [np.delete(np.arange(graph.node_count), kept)])
+        shown = graph.without_nodes(np.delete(np.arange(graph.node_count), kept))
         at_edges = at_edges[np.isin(listed.sources, kept) & np.isin(listed.targets, kept)]
         listed = shown.edge_list()
     molecule = depict(shown, _WIDTH, _MARGIN)

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import GraphError
 from graphglass.graphs.ragged import chosen_graphs, offsets, ranges
+from graphglass.graphs.reading import ReadingOptions, Reject
 from graphglass.messages import no_such_id
-
-if TYPE_CHECKING:
-    from graphglass.graphs.reading import ReadingOptions, Reject
 
 COUNT = "count"  # the edge attribute that says how many parallel edges became one
 
@@ -282,6 +280,24 @@ class GraphSet:
             edge_attribute_names=(), outgoing=None, label_names={}, code_names={}, atom_environments=None,
             atom_contributions=None,
         )  # fmt: skip
+
+    def without_nodes(self, nodes: NDArray[np.int64]) -> GraphSet:
+        """A single graph without some of its nodes and without their edges."""
+        if len(self) != 1:
+            raise GraphError(f"Nodes are deleted from one graph at a time, found {len(self)}.")
+        keep = np.ones(self.node_count, dtype=bool)
+        keep[nodes] = False
+        if not keep.any():
+            raise GraphError("Deleting every node leaves no graph.")
+        renumber, ends = np.cumsum(keep) - 1, keep[self.end_nodes] & keep[self.neighbours]
+        degrees = np.bincount(renumber[self.end_nodes[ends]], minlength=int(keep.sum()))
+        return replace(
+            self,
+            node_offsets=np.array([0, keep.sum()]),
+            neighbour_offsets=offsets(degrees),
+            neighbours=renumber[self.neighbours[ends]].astype(np.int32),
+            **self.rows_at({"graph": np.ones(1, bool), "node": keep, "end": ends}),
+        )
 
     def as_directed(self) -> GraphSet:
         """The same graphs as a directed set; an undirected edge becomes one edge in each direction."""
