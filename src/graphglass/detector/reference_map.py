@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.scorer import ReferenceScorer
+from graphglass.drawing.layout import classical_scaling, stress_step
 
 LANDMARKS = 200  # references that span the map; all others are placed by their distances to these
 ROUNDS = 100
@@ -40,7 +41,9 @@ class ReferenceMap:
         distances = scorer.fused_distances(references, places)  # (references, landmarks)
         between = (distances[landmarks] + distances[landmarks].T) / 2
         np.fill_diagonal(between, 0)
-        frame = _majorise(_classical(between), between)
+        frame, weights = classical_scaling(between), np.ones_like(between)
+        for _ in range(ROUNDS):
+            frame = stress_step(frame, between, weights)
         points, usual = _place(frame, distances), float(np.quantile(scorer.reference_scores, USUAL))
         centre = np.median(points, axis=0)
         radius = float(np.quantile(np.hypot(*(points[scorer.reference_scores <= usual] - centre).T), CENTRAL))
@@ -53,29 +56,6 @@ class ReferenceMap:
         """Positions of graphs with these scores, (graphs, 2)."""
         points = _place(self.frame, scorer.fused_distances(queries, self.landmarks))
         return self.centre + _outward(points - self.centre, scores - self.usual, self.radius)
-
-
-def _classical(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Torgerson's solution: the two principal axes of the doubly centred squared distances."""
-    squares = distances**2
-    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
-    values, vectors = np.linalg.eigh(centred)
-    axes = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
-    # The sign of an eigenvector is arbitrary; fixing it keeps the map the same from run to run.
-    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-    axes = axes * np.where(signs == 0, 1, signs)
-    return np.pad(axes, ((0, 0), (0, 2 - axes.shape[1])))
-
-
-def _majorise(start: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rounds of the Guttman transform: every point moves to the mean of where each other point wants it."""
-    points = start
-    for _ in range(ROUNDS):
-        step = points[:, None] - points[None]
-        length = np.sqrt((step**2).sum(axis=2))
-        ratio = np.where(length > 1e-12, distances / np.maximum(length, 1e-12), 0)
-        points = (ratio[:, :, None] * step).sum(axis=1) / len(points)
-    return np.asarray(points - points.mean(axis=0))
 
 
 def _place(landmarks: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:

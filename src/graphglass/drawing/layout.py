@@ -69,7 +69,12 @@ def _component_places(adjacency: Any) -> _Places:
     distance = shortest_path(adjacency, method="D", unweighted=True)
     rows, columns = adjacency.nonzero()
     edges = np.stack([rows, columns], axis=1)[rows < columns].astype(np.int64)
-    places = _stressed(_classical_scaling(distance), distance)
+    weights = 1 / np.where(distance > 0, distance, np.inf) ** 2
+    # Ties put twin leaves on one spot; a fixed nudge per node lets the stress separate them.
+    angles = 2.399963 * np.arange(nodes)
+    places = classical_scaling(distance) + 0.05 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for _ in range(_ROUNDS):
+        places = stress_step(places, distance, weights)
     if nodes > (_SMALL_TREE if len(edges) == nodes - 1 else _SMALL) or not crossings(places, edges):
         return places
     start = _planar_places(nodes, edges)
@@ -77,7 +82,7 @@ def _component_places(adjacency: Any) -> _Places:
         return places
     start *= np.sqrt((distance**2).mean() / 2) / start.std(axis=0).max()
     for _ in range(_ROUNDS):
-        step = _stress_step(start, distance) - start
+        step = stress_step(start, distance, weights) - start
         shares = (share for share in (1.0, 0.3, 0.1, 0.03) if not crossings(start + share * step, edges))
         share = next(shares, 0.0)
         if not share:
@@ -129,30 +134,25 @@ def _planar_places(nodes: int, edges: _Edges) -> _Places | None:
     return places
 
 
-def _classical_scaling(distance: _Places) -> _Places:
+def classical_scaling(distance: _Places) -> _Places:
+    """Torgerson's solution: the two principal axes of the doubly centred squared distances, (points, 2)."""
     squared = distance**2
     centred = -0.5 * (squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean())
     values, vectors = np.linalg.eigh(centred)
-    places = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
-    # Ties put twin leaves on one spot; a fixed nudge per node lets the stress separate them.
-    angles = 2.399963 * np.arange(len(distance))
-    return np.asarray(places + 0.05 * np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    axes = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
+    # The sign of an eigenvector is arbitrary; fixing it keeps places the same from run to run.
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    axes = axes * np.where(signs == 0, 1, signs)
+    return np.pad(axes, ((0, 0), (0, 2 - axes.shape[1])))
 
 
-def _stress_step(places: _Places, distance: _Places) -> _Places:
-    """Where one step of majorisation moves every node."""
-    weights = 1 / np.where(distance > 0, distance, np.inf) ** 2
-    difference = places[:, None, :] - places[None, :, :]  # (nodes, nodes, 2)
+def stress_step(places: _Places, distance: _Places, weights: _Places) -> _Places:
+    """Where one step of majorisation moves every point: the mean of where each other point wants it."""
+    difference = places[:, None, :] - places[None, :, :]  # (points, points, 2)
     drawn = np.maximum(np.sqrt((difference**2).sum(axis=2)), 1e-9)
     pull = weights * distance / drawn
     moved = weights @ places + np.einsum("ij,ijk->ik", pull, difference)
     return np.asarray(moved / weights.sum(axis=1, keepdims=True))
-
-
-def _stressed(places: _Places, distance: _Places) -> _Places:
-    for _ in range(_ROUNDS):
-        places = _stress_step(places, distance)
-    return places
 
 
 def _wide(places: _Places) -> _Places:
