@@ -66,7 +66,8 @@ def test_a_saved_model_has_a_card_with_equal_bytes(normals, tmp_path):
         GraphGlass(contamination=0.2).fit(normals).save(tmp_path / name)
     card = (tmp_path / "one" / "README.md").read_text()
     assert card == (tmp_path / "two" / "README.md").read_text()
-    assert f"{len(normals)} normal references, 0 known anomalies" in card
+    assert f"- references: {len(normals)} (normal graphs" in card
+    assert "- known anomalies: 0 (" in card
     assert "contamination=0.2" in card
     assert "every query is compared with every reference" in card
     ReferenceDetector.load(tmp_path / "one").save(tmp_path / "one")

@@ -14,41 +14,66 @@ if TYPE_CHECKING:
     from graphglass.detector.reference_detector import ReferenceDetector
 
 LEVELS = (0.01, 0.05, 0.1)
+# What each number of a model means.
+MEANINGS = {
+    "method": "GraphGlass compares through channels; GLASS is the method of the paper",
+    "settings": "those of the constructor that differ from the default",
+    "channels": "the ways in which graphs are compared; those without data are skipped",
+    "channels not built": "what would repeat another channel, and why",
+    "references": "normal graphs that scores are measured against",
+    "known anomalies": "graphs near one of them score higher",
+    "candidates": "with very many references, an index selects those that a query is compared with, in every channel",
+    "index": "of the references' sketches, and how many of the nearest sketches it finds",
+    "calibration": "what p-values and the threshold come from",
+    "graphs carry": "queries must carry the same",
+    "nodes per graph": "median of the references, and the largest",
+    "reference nodes": "in all references together",
+    "reference edges": "in all references together",
+    "reading": "how the references were read; queries are read in the same way",
+    "repeats": "once: equal references count as one graph; keep: each is an observation",
+    "threshold": "`predict` flags scores above it; the share `contamination` of the references lies above it",
+    "smallest p-value": "1 / (references with a leave-one-out score + 1): no graph can have a lower one",
+    "scorer": "how the paper's codes are weighted",
+    "domain": "named in the prompts",
+    "text encoder": "reads the descriptions of graphs",
+    "slices": "prefix sizes of the codes",
+    "made from": "graphs the encoders were trained on",
+    "epochs": "passes over those graphs; the last one is used",
+    "final loss": "alignment with the text anchors, lower is closer; it does not measure detection",
+    "encoder fingerprint": "two models with the same one give comparable codes",
+}
+
+
+def model_facts(detector: ReferenceDetector) -> dict[str, object]:
+    """Everything that `glass info` and the card say, by name; each name has an entry in :data:`MEANINGS`."""
+    scorer = detector.scorer_
+    graphs = scorer.graphs
+    return {
+        "method": type(detector).__name__,
+        "settings": repr(detector),
+        "channels": ", ".join(channel.name for channel in scorer.channels),
+        "references": scorer.reference_count,
+        "known anomalies": 0 if detector.anomalies_ is None else len(detector.anomalies_),
+        **scorer.approximations(),
+        "graphs carry": "; ".join(scorer.schema.carried()) or "structure alone",
+        "reading": "not known" if scorer.reading is None else scorer.reading.described(),
+        "nodes per graph": f"{int(np.median(graphs.sizes))}, at most {graphs.sizes.max()}",
+        "reference nodes": graphs.node_count,
+        "reference edges": graphs.edge_count,
+        "threshold": round(detector.threshold_, 6),
+        "smallest p-value": round(1 / (len(detector.references_) + 1), 6),
+        **detector.method_facts(),
+    }
 
 
 def model_card(detector: ReferenceDetector) -> str:
     """Markdown that depends on the model alone: equal models have equal cards."""
-    scorer = detector.scorer_
-    graphs = scorer.graphs
-    known = 0 if detector.anomalies_ is None else len(detector.anomalies_)
-    changed = {
-        name: value
-        for name, value in detector.get_params().items()
-        if value != type(detector)().get_params()[name] and name != "verbose"
-    }
-    settings = ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "none"
-    middle, largest = int(np.median(graphs.sizes)), int(graphs.sizes.max())
     lines = [
         "# Model card",
         "",
         (f"Written by GraphGlass {__version__}. `manifest.json` has the sha256 of every file except this page."),
         "",
-        "## Data",
-        "",
-        f"- {counted(len(graphs), 'normal reference')}, {counted(known, 'known anomaly', 'known anomalies')}",
-        (
-            f"- nodes per graph: median {middle}, at most {largest}; {graphs.node_count} nodes and {graphs.edge_count} "
-            "edges in all"
-        ),
-        f"- graphs carry: {'; '.join(scorer.schema.carried()) or 'structure alone'}",
-        "",
-        "## Settings",
-        "",
-        f"- method {type(detector).__name__}; settings other than the default: {settings}",
-        *(f"- {name}: {value}" for name, value in detector.method_facts().items()),
-        f"- reading: {'not known' if scorer.reading is None else scorer.reading.described()}",
-        f"- channels: {', '.join(channel.name for channel in scorer.channels)}",
-        f"- threshold {detector.threshold_:.6g}: the share {detector.contamination:g} of the references scores higher",
+        *(f"- {name}: {value} ({MEANINGS[name]})" for name, value in model_facts(detector).items()),
         "",
         "## Calibration",
         "",

@@ -8,8 +8,6 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from graphglass.errors import InputError
-
 _WIDTH, _HEIGHT, _MARGIN = 560, 220, 34
 
 
@@ -106,26 +104,6 @@ def rankings(rows: Mapping[str, NDArray[np.bool_]]) -> str:
             for place, hit in enumerate(anomalous)
         ]
     return "".join(parts) + "</svg>"
-
-
-def loss_curve(losses: Sequence[float]) -> str:
-    """Training loss per epoch, as a separate SVG file."""
-    if not losses:
-        raise InputError("This model was not trained for any epoch; there is no loss to plot.")
-    values = np.asarray(losses, dtype=np.float64)
-    low, high = float(values.min()), float(values.max())
-    span = high - low or 1
-    points = " ".join(
-        f"{_x(i, 0, max(1, len(values) - 1)):.1f},{_HEIGHT - _MARGIN - (v - low) / span * (_HEIGHT - 2 * _MARGIN):.1f}"
-        for i, v in enumerate(values)
-    )
-    style = "text{font:12px sans-serif;fill:#56616f}polyline{fill:none;stroke:#1f5c9e;stroke-width:2}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'role="img" aria-label="Training loss by epoch"><style>{style}</style><polyline points="{points}"/>'
-        f'<text x="{_MARGIN}" y="{_MARGIN - 6}">{high:.3g}</text><text x="{_WIDTH - _MARGIN}" text-anchor="end" '
-        f'y="{_HEIGHT - _MARGIN + 14}">epoch {len(values)}, loss {values[-1]:.3g}</text></svg>'
-    )
 
 
 def _open(label: str) -> str:
