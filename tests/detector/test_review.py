@@ -279,7 +279,7 @@ def test_what_is_refused(detector, pool, tmp_path):
     (tmp_path / "gone").rmdir()
     with pytest.raises(ParameterError, match="one of anomaly, normal, unsure"):
         review.mark(pool.ids[0], "odd")
-    with pytest.raises(GraphError, match="No graph under review"):
+    with pytest.raises(GraphError, match="There is no graph under review"):
         review.mark("nobody", "normal")
     with pytest.raises(ArtifactError, match="It was not taken"):
         review.mark(pool.ids[0], "normal")

@@ -6,21 +6,16 @@ becomes a reference: distances to the normals shrink around it, and the classifi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.fusion import ROUNDING
-from graphglass.channels.nearest_references import shrunk_scaling
+from graphglass.channels.nearest_references import Rows, shrunk_scaling
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownDistances, KnownSide, kernel_of, row_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from graphglass.channels.nearest_references import Rows
-    from graphglass.detector.scorer import ReferenceScorer
+from graphglass.detector.scorer import ReferenceScorer
 
 LEAST_SCALE = 0.1  # of a new reference's surroundings, relative to the references' mean
 

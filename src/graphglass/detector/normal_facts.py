@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,14 +13,12 @@ from graphglass.channels.channel import AnyChannel
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.edge_kinds import edge_kinds
 from graphglass.channels.tables.edge_values import listed_edges
+from graphglass.detector.scorer import ReferenceScorer
 from graphglass.drawing.graph_svg import frequent_labels
 from graphglass.graphs.chemistry import DESCRIPTORS, descriptors
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.molecules import node_label_text
 from graphglass.structure.profile import AGGREGATE_NAMES
-
-if TYPE_CHECKING:
-    from graphglass.detector.scorer import ReferenceScorer
 
 Range = tuple[NDArray[np.float64], NDArray[np.float64]]  # lowest and highest of every column
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from graphglass.errors import ArtifactError, GraphError, InputError, ParameterEr
 from graphglass.files.atomic import locked, write_whole
 from graphglass.files.output_file import refuse_unless_writable
 from graphglass.graphs.graph_set import GraphSet
+from graphglass.messages import no_such_id
 
 if TYPE_CHECKING:
     from graphglass.detector.graphglass import GraphGlass
@@ -129,9 +129,7 @@ class Review:
         if verdict not in VERDICTS:
             raise ParameterError("Review.mark", "verdict", f"one of {', '.join(VERDICTS)}", verdict)
         if identifier not in self._places:
-            near = get_close_matches(identifier, self._places, n=3)
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise GraphError(f"No graph under review has the id {identifier!r}.{hint}")
+            raise GraphError(no_such_id("graph under review", identifier, self._fixed.ids))
         mark = Mark(identifier, verdict, self.reviewer, datetime.now(UTC).isoformat(timespec="seconds"), comment)
         if self.path is not None:
             _append(self.path, mark)

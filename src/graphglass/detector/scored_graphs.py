@@ -7,25 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.calibration import conformal_p_values, left_out_p_values
+from graphglass.channels.profiled_graphs import ProfiledGraphs
+from graphglass.detector.explanation import Explanation, explain_one
 from graphglass.detector.reference_sets import equal_places
-from graphglass.files.output_file import refuse_unless_writable, write_file
-from graphglass.files.rows import encoded, of_one_type
-from graphglass.graphs.reading import input_order
+from graphglass.detector.scorer import ReferenceScorer
+from graphglass.files.rows import of_one_type, write_rows
+from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.reading import Reject, input_order
 from graphglass.graphs.user_columns import free_names
 from graphglass.messages import setting
-
-if TYPE_CHECKING:
-    from graphglass.channels.profiled_graphs import ProfiledGraphs
-    from graphglass.detector.explanation import Explanation
-    from graphglass.detector.scorer import ReferenceScorer
-    from graphglass.graphs.graph_set import GraphSet
-    from graphglass.graphs.reading import Reject
 
 SHOWN = 20
 PICTURED, LARGEST_PICTURED = 5, 60  # rows with a picture in a notebook, and the nodes of one
@@ -121,9 +117,6 @@ class ScoredGraphs:
 
     def explain(self, place: int, *, neighbours: int = 5) -> Explanation:
         """Why the graph at a place has its score; see :meth:`GraphGlass.explain`."""
-        # Explanations are made from scores, and show tables of them: the import would go round.
-        from graphglass.detector.explanation import explain_one
-
         assert self.scorer is not None
         assert self.measured is not None
         graph, reference = self.measured[[place]], bool(self.reference[place])
@@ -185,15 +178,11 @@ class ScoredGraphs:
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rows to a CSV file, whole or not at all."""
-        self._write(path, ".csv")
+        write_rows(self.columns(), Path(path), ".csv")
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the rows to a Parquet file, whole or not at all."""
-        self._write(path, ".parquet")
-
-    def _write(self, path: str | Path, suffix: str) -> None:
-        refuse_unless_writable(Path(path))
-        write_file(Path(path), encoded(self.columns(), suffix))
+        write_rows(self.columns(), Path(path), ".parquet")
 
     def __repr__(self) -> str:
         return f"ScoredGraphs({len(self)} graphs, {int(self.flagged.sum())} flagged)"

@@ -16,10 +16,10 @@ _WHOLE = range(-(2**63), 2**63)  # what 64 bits hold
 _EXACT = range(-(2**53), 2**53 + 1)  # what double precision holds exactly
 
 
-def write_rows(columns: Mapping[str, object], path: Path) -> None:
-    """Write equally long columns in the format that the suffix names."""
-    refuse_unless_writable(path, SUFFIXES)
-    write_file(path, encoded(columns, path.suffix))
+def write_rows(columns: Mapping[str, object], path: Path, suffix: str | None = None) -> None:
+    """Write equally long columns in the format of a suffix, by default that of the path."""
+    refuse_unless_writable(path, SUFFIXES if suffix is None else ())
+    write_file(path, encoded(columns, suffix or path.suffix))
 
 
 def encoded(columns: Mapping[str, Any], suffix: str) -> bytes:
