@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
@@ -149,37 +149,49 @@ def read_report(
     if isinstance(source, list | tuple) and source and all(isinstance(item, GraphSet) for item in source):
         return ReadResult(concatenate(source))
     log = RejectLog(strict, settled=reading is not None)
-    content: Any
     options = ReadOptions(**given, log=log)
     for name in options.merge or {}:
         merge_rule(name, options.merge or {})
     if isinstance(source, str | PathLike) and str(source) == "-":
         with _standard_input(options.limits) as path:
             return read_report(path, format=format, strict=strict, **settings)
-    text = isinstance(source, str | PathLike) and not os.path.exists(source) and is_smiles(str(source))
-    if text:
-        log.single = True
-        name, content = "smi", [(0, str(source))]
-    elif isinstance(source, str | PathLike):
-        path = Path(source)
-        if not os.path.exists(path):
-            raise FormatError(f"{path} does not exist.{_dataset_hint(str(source))}")
-        if path.is_file() and not path.stat().st_size:
-            log.notes.append("the file is empty")
-        name = format or detect_path(path)
-        content = path
-    else:
-        name, content = detect_object(source, format, options)
+    name, content = _located(source, format, options)
+    graphs = _read(name, content, options)
+    _refuse_unknown_names(graphs, source, options)
+    result = log.result(graphs, FORMATS[name].unit if isinstance(content, Path) else "item")
+    chosen = {item.name: getattr(options, item.name) for item in fields(ReadingOptions)}
+    ignored = tuple(sorted(log.ignored)) if reading is None else reading.ignore
+    chosen |= {"ignore": ignored, "use": (), "directed": graphs.directed, "typed": log.typed}
+    return replace(result, graphs=replace(graphs, rejected=result.rejects, reading=ReadingOptions(**chosen)))
+
+
+def _located(source: object, wanted: str | None, options: ReadOptions) -> tuple[str, Path | Iterable[tuple[int, Any]]]:
+    """The format of a source, and its path, or its objects with their places; a SMILES string is such an object."""
+    if not isinstance(source, str | PathLike):
+        return detect_object(source, wanted, options)
+    if not os.path.exists(source):
+        if not is_smiles(str(source)):
+            raise FormatError(f"{source} does not exist.{_dataset_hint(str(source))}")
+        options.log.single = True
+        return "smi", [(0, str(source))]
+    path = Path(source)
+    if path.is_file() and not path.stat().st_size:
+        options.log.notes.append("the file is empty")
+    return wanted or detect_path(path), path
+
+
+def _read(name: str, content: Path | Iterable[tuple[int, Any]], options: ReadOptions) -> GraphSet:
+    """What the reader of a format makes of a file or of objects."""
     kind = FORMATS[name]
-    if isinstance(content, Path) and kind.path_reader is None:
-        raise FormatError(f"Format {name!r} reads objects in memory, not files such as {content.name}.")
     function = kind.path_reader if isinstance(content, Path) else kind.object_reader
+    if function is None and isinstance(content, Path):
+        raise FormatError(f"Format {name!r} reads objects in memory, not files such as {content.name}.")
     if function is None:
-        raise FormatError(f"Format {name!r} reads files, found {type(source).__name__}.")
+        raise FormatError(f"Format {name!r} reads files, not objects in memory.")
     module, _, attribute = function.rpartition(".")
     read = getattr(import_module(f"graphglass.graphs.readers.{module}"), attribute)
     try:
-        graphs = read(content, options)
+        graphs: GraphSet = read(content, options)
     except (GlassError, ImportError, MemoryError):
         raise
     except Exception as error:
@@ -191,13 +203,19 @@ def read_report(
             f"{content.name} is damaged or not a {kind.title} ({type(error).__name__}: {error}). "
             "Check it, or copy or export it again."
         ) from error
+    return graphs
+
+
+def _refuse_unknown_names(graphs: GraphSet, source: object, options: ReadOptions) -> None:
+    """Refuse columns and properties that the caller names and that the input does not have."""
+    log = options.log
     missing = options.kept_names - {name.lower() for name in graphs.columns}
     if missing and len(graphs):
         raise SchemaError(
             f"{_shown(source)} has no column {min(missing)!r} to keep. Columns found: {listing([*log.columns])}."
         )
     unknown = {name.lower() for name in options.ignore} - {name.lower() for name in log.ignored}
-    if unknown and len(graphs) and reading is None:
+    if unknown and len(graphs) and options.reading is None:
         raise SchemaError(
             f"{_shown(source)} has no column {min(unknown)!r} to ignore. "
             f"Columns that can be: {listing([*log.ignorable])}."
@@ -215,11 +233,6 @@ def read_report(
             f"{_shown(source)} has no edge attribute {without[0]!r} to merge. "
             f"Edge attributes found: {listing(graphs.edge_attribute_names)}."
         )
-    result = log.result(graphs, kind.unit if isinstance(content, Path) else "item")
-    chosen = {item.name: getattr(options, item.name) for item in fields(ReadingOptions)}
-    ignored = tuple(sorted(log.ignored)) if reading is None else reading.ignore
-    chosen |= {"ignore": ignored, "use": (), "directed": graphs.directed, "typed": log.typed}
-    return replace(result, graphs=replace(graphs, rejected=result.rejects, reading=ReadingOptions(**chosen)))
 
 
 @contextmanager
