@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from graphglass.channels.fourier import paired_features, standard_frequencies
+from graphglass.channels.fourier import standard_frequencies
 from graphglass.errors import ParameterError
+from graphglass.glass.joint_features import paired_features
 
 
 def unit(rng, n, d):

@@ -1,4 +1,4 @@
-"""Random Fourier features: a kernel on the sphere as an inner product of unit vectors."""
+"""Public frequencies of random Fourier features, by which an inner product approximates a kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from graphglass.errors import ParameterError
 
@@ -33,19 +33,3 @@ def standard_frequencies(seed: int, channel: str, dimension: int, count: int) ->
     normal = np.rint(normal * _GRID) / _GRID
     normal.flags.writeable = False
     return np.asarray(normal)
-
-
-def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float64]:
-    r"""Cosine and sine of every frequency, scaled to unit norm (eq:dp_rff).
-
-    :math:`\phi(u) = M^{-1/2} [\cos(\omega_1^\top u), \ldots, \cos(\omega_M^\top u), \sin(\omega_1^\top u),
-    \ldots]`. Because both halves of each pair are kept, the norm is one for every input, and with
-    :math:`\omega \sim N(0, \kappa I)` the expected inner product of two features is :math:`\exp(-\kappa \|u
-    - r\|^2 / 2)` (eq:dp_sphere_kernel). A row that is not finite gives a row that is not finite.
-
-    Shapes: rows (n, dimension), frequencies (M, dimension) -> (n, 2 M).
-    """
-    frequencies = np.asarray(frequencies, np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        angles = np.asarray(rows, np.float64) @ frequencies.T  # (n, M)
-        return np.asarray(np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(len(frequencies)))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from graphglass.channels.fourier import paired_features, standard_frequencies
+from graphglass.channels.fourier import standard_frequencies
 from graphglass.errors import ArtifactError, ParameterError, SchemaError
 
 MAIN_CHANNELS = (("graph:64", 64), ("graph:128", 128), ("text:64", 64), ("text:128", 128))
@@ -125,3 +125,19 @@ class JointFeatures:
         for _, frequencies in self._frequencies():
             sha.update(np.ascontiguousarray(frequencies, "<f8").tobytes())
         return sha.hexdigest()
+
+
+def paired_features(rows: ArrayLike, frequencies: ArrayLike) -> NDArray[np.float64]:
+    r"""Cosine and sine of every frequency, scaled to unit norm (eq:dp_rff).
+
+    :math:`\phi(u) = M^{-1/2} [\cos(\omega_1^\top u), \ldots, \cos(\omega_M^\top u), \sin(\omega_1^\top u),
+    \ldots]`. Because both halves of each pair are kept, the norm is one for every input, and with
+    :math:`\omega \sim N(0, \kappa I)` the expected inner product of two features is :math:`\exp(-\kappa \|u
+    - r\|^2 / 2)` (eq:dp_sphere_kernel). A row that is not finite gives a row that is not finite.
+
+    Shapes: rows (n, dimension), frequencies (M, dimension) -> (n, 2 M).
+    """
+    frequencies = np.asarray(frequencies, np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        angles = np.asarray(rows, np.float64) @ frequencies.T  # (n, M)
+        return np.asarray(np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(len(frequencies)))
