@@ -66,7 +66,7 @@ def test_a_graph_labelled_anomalous_stands_for_no_reference(normals):
 def test_neighbours_equal_brute_force_over_pairs(fitted, queries):
     """The fused distance to a reference is the score with that reference as the only neighbour, above a twin's."""
     told = fitted.explain(queries[3], neighbours=len(fitted.references_))
-    scorer, query = fitted.scorer_, fitted._queries(queries[3])
+    scorer, query = fitted.scorer_, fitted._queries(queries[3], fitted.scorer_)
     pairs = {}
     for channel in scorer.channels:
         rows = channel.encode(query)

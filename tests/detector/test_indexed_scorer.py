@@ -54,7 +54,7 @@ def many(mutag):
 def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many, queries, bounds):
     bounds.setattr(indexed_scorer, "NEAR", 99)
     large = small.with_references(many)
-    near = large.scorer_.search(large._queries(queries))
+    near = large.scorer_.search(large._queries(queries, large.scorer_))
     assert sorted(near[0]) == list(range(100))
     bounds.undo()
     exact = small.with_references(many)
@@ -63,7 +63,7 @@ def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many,
     kept = large.scorer_.calibrated
     assert len(large.references_) == len(large.decision_scores_) == len(large.labels_) == KEPT == len(kept)
     assert large.references_.graphs.ids == tuple(many.ids[i] for i in kept)
-    measured = exact._queries(queries)
+    measured = exact._queries(queries, exact.scorer_)
     for mine, theirs in zip(large.scorer_.channels, exact.scorer_.channels, strict=True):
         assert np.allclose(mine.reference_scales, theirs.reference_scales, rtol=1e-5)
         found = mine.distances_among(mine.encode(measured), near)
@@ -74,7 +74,7 @@ def test_with_every_reference_a_candidate_all_is_as_in_exact_search(small, many,
 
 def test_neighbours_are_those_of_brute_force_over_all_references(small, many, queries, bounds):
     large = small.with_references(many)
-    scorer, query = large.scorer_, large._queries(queries[3])
+    scorer, query = large.scorer_, large._queries(queries[3], large.scorer_)
     told = large.explain(queries[3], neighbours=100).neighbours
     rows = {c.name: c.compare(c.encode(query), c.references)[0] / c.reference_scales for c in scorer.channels}
     twin = scorer.fusion.scores({name: np.zeros(1) for name in rows})
@@ -123,7 +123,7 @@ def test_known_anomalies_work_beside_a_large_set(many, mutag, queries, bounds, t
     exact = GraphGlass().fit(many, anomalies=known)
     one, two = large.decision_function(queries), exact.decision_function(queries)
     assert np.corrcoef(one, two)[0, 1] > 0.95
-    parts = large.scorer_.contributions(large._queries(queries))
+    parts = large.scorer_.contributions(large._queries(queries, large.scorer_))
     assert np.allclose(np.sum(list(parts.values()), axis=0), one)
     large.save(tmp_path / "model")
     assert np.array_equal(ReferenceDetector.load(tmp_path / "model").decision_function(queries), one)

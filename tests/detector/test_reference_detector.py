@@ -157,7 +157,7 @@ def test_structure_alone_means_without_attributes(fitted, normals):
     zero_shot = type(fitted)(**options).fit(rich).for_any_domain()
     assert (zero_shot.decision_function(rich) == zero_shot.decision_function(rich.structure_only())).all()
     if isinstance(fitted, GLASS):
-        own = zero_shot._queries(rich).codes["graph:64"]
+        own = zero_shot._queries(rich, zero_shot.scorer_).codes["graph:64"]
         assert np.allclose(own, zero_shot.references_.codes["graph:64"], atol=1e-6)
 
 

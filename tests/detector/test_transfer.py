@@ -37,7 +37,7 @@ def test_labels_of_another_domain_count_unless_structure_alone_is_asked_for(fitt
 
 def test_a_reference_of_a_pooled_domain_is_its_own_nearest(fitted, domains):
     """References and queries are put into the same columns."""
-    codes = fitted["kept"]._queries(domains["two"]).codes["graph:64"]
+    codes = fitted["kept"]._queries(domains["two"], fitted["kept"].scorer_).codes["graph:64"]
     known = fitted["kept"].references_.codes["graph:64"][12:]
     np.testing.assert_allclose(codes, known, atol=1e-6)
 
@@ -53,8 +53,8 @@ def test_prompts_name_the_regime_of_transfer(fitted, queries, monkeypatch):
     monkeypatch.setattr("graphglass.glass.embedder.text_anchors", record)
     target = copy.copy(detector).set_params(domain="protein")
     for one in (detector, target):
-        one._queries(queries[:2])
-        one._queries(queries[:2], trusted=True)
+        one._queries(queries[:2], one.scorer_)
+        one._queries(queries[:2], one.scorer_, trusted=True)
     target.with_references(queries[:2])
     assert [(one.domain, one.phase, one.source_domain, one.trusted_normal) for one in seen] == [
         ("graph", "zero-shot-query", "graph", None),

@@ -46,19 +46,6 @@ class GraphGlass(ReferenceDetector):
     verbose : bool, default=False
         Show progress on standard error.
 
-    Attributes
-    ----------
-    decision_scores_ : float64 (references,)
-        Leave-one-out scores of ``references_``.
-    threshold_ : float
-        Their ``1 - contamination`` quantile.
-    labels_ : int64 (references,)
-        1 where a reference itself lies above the threshold.
-    references_ : ProfiledGraphs
-        The normal graphs that scores are measured against; of an indexed set, those with a leave-one-out score.
-    anomalies_ : ProfiledGraphs or None
-        The known anomalies.
-
     Examples
     --------
     >>> from graphglass import GraphGlass, load_dataset
@@ -78,12 +65,8 @@ class GraphGlass(ReferenceDetector):
 
         Parameters
         ----------
-        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
-            At least two normal graphs. Class labels on them are ignored. A mapping from domain names to such sets
-            makes their union, compared by structure alone, the reference set. :class:`ProfiledGraphs` are taken as
-            they are, their structure is not measured again.
-        y : ignored
-            Present for scikit-learn's signature.
+        graphs, y
+            As for :meth:`ReferenceDetector.fit`.
         anomalies : GraphSet, or anything :func:`graphglass.read_graphs` reads, optional
             Known anomalies, see :meth:`add_anomalies`.
         """
@@ -105,8 +88,7 @@ class GraphGlass(ReferenceDetector):
         strict : bool
             Refuse graphs that equal a reference instead of skipping them with a warning.
         """
-        self._fitted("references_")
-        added = self._queries(graphs)
+        added = self._queries(graphs, self._fitted())
         equal = equal_graphs(added.graphs, self.scorer_.graphs)
         if equal:
             told = ", ".join(f"{one!r} (reference {other!r})" for one, other in equal[:5])
@@ -124,7 +106,7 @@ class GraphGlass(ReferenceDetector):
 
     def remove_anomalies(self, ids: str | Sequence[str]) -> Self:
         """Take known anomalies out by id, one or several; without any, scores are those of the references alone."""
-        self._fitted("references_")
+        self._fitted()
         keep = staying(ids, () if self.anomalies_ is None else self.anomalies_.graphs.ids, "known anomaly")
         remaining = self.anomalies_[keep] if self.anomalies_ is not None and keep.any() else None
         self._use(self.scorer_.with_anomalies(remaining))
@@ -132,7 +114,7 @@ class GraphGlass(ReferenceDetector):
 
     def review(self, graphs: GraphsLike, *, path: str | Path | None = None, reviewer: str = "") -> Review:
         """Start or continue a :class:`~graphglass.detector.review.Review` of some graphs."""
-        self._fitted("references_")
+        self._fitted()
         return Review(self, graphs, path=path, reviewer=reviewer)
 
     def repeats_notice(self) -> str:

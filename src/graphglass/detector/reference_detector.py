@@ -53,22 +53,16 @@ class ReferenceDetector:
 
     A subclass says how graphs are measured (:meth:`_measure`), by which channels they are compared
     (:meth:`_channels`) and how the channels make one score (:meth:`_fuse`). Everything a user calls is here.
-
-    Attributes
-    ----------
-    scorer_ : ReferenceScorer
-        The references made ready; every answer comes from one state of it.
-    references_ : ProfiledGraphs
-        The normal graphs that scores are measured against; of an indexed set, those with a leave-one-out score.
-    anomalies_ : ProfiledGraphs or None
-        The known anomalies.
     """
 
     contamination: float
     verbose: bool
-    references_: ProfiledGraphs
-    anomalies_: ProfiledGraphs | None
     scorer_: ReferenceScorer
+    """The references made ready; every answer comes from one state of it."""
+    references_: ProfiledGraphs
+    """The normal graphs that scores are measured against; of an indexed set, those with a leave-one-out score."""
+    anomalies_: ProfiledGraphs | None
+    """The known anomalies."""
     _map: tuple[ReferenceScorer, ReferenceMap]
 
     # What a subclass defines
@@ -108,10 +102,6 @@ class ReferenceDetector:
     def method_facts(self) -> dict[str, Any]:
         """What `glass info` prints about this method, besides what it prints about every one."""
         return {}
-
-    def training_losses(self) -> Sequence[float]:
-        """The loss of every epoch; none where nothing is trained."""
-        return ()
 
     # Fitting
 
@@ -183,7 +173,7 @@ class ReferenceDetector:
         anomalous : bool (graphs,), optional
             Graphs that are labelled anomalous; such a graph is never taken for a reference that it equals.
         """
-        scorer: ReferenceScorer = self._fitted("scorer_")
+        scorer = self._fitted()
         if not 0 <= alpha <= 1:
             raise ParameterError(f"{self._name}.score_table", "alpha", "between 0 and 1", alpha)
         if graphs is None:
@@ -196,17 +186,17 @@ class ReferenceDetector:
 
     def decision_function(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Anomaly score of every graph, taken as a new one; higher is more abnormal. (graphs,)"""
-        scorer: ReferenceScorer = self._fitted("scorer_")
+        scorer = self._fitted()
         return scorer.scores(self._queries(graphs, scorer))
 
     def contributions(self, graphs: GraphsLike) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every graph, {channel: (graphs,)}; they sum to the scores."""
-        scorer: ReferenceScorer = self._fitted("scorer_")
+        scorer = self._fitted()
         return scorer.contributions(self._queries(graphs, scorer))
 
     def p_values(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
-        scorer: ReferenceScorer = self._fitted("scorer_")
+        scorer = self._fitted()
         if scorer.zero_shot:
             raise InputError(
                 "There are no p-values in zero-shot transfer: references of another domain do not show how much normal "
@@ -259,17 +249,18 @@ class ReferenceDetector:
         """
         if neighbours < 0:
             raise ParameterError(f"{self._name}.explain", "neighbours", "at least 0", neighbours)
+        scorer = self._fitted()
         if id is not None:
-            graphs = self._some(graphs, self._fitted("scorer_"), strict=False)[id]
-        query = self._queries(graphs)
+            graphs = self._some(graphs, scorer, strict=False)[id]
+        query = self._queries(graphs, scorer)
         if len(query) != 1:
             named = either("Name it with --id.", "Select one, as in graphs[3].")
             raise InputError(f"{self._name}.explain takes one graph, found {len(query)}. {named}")
-        return explain_one(query, self.scorer_, neighbours=neighbours)
+        return explain_one(query, scorer, neighbours=neighbours)
 
     def explain_all(self, graphs: GraphsLike, *, neighbours: int = 5) -> list[Explanation]:
         """One :meth:`explain` per graph, in their order."""
-        return [self.explain(one, neighbours=neighbours) for one in self._some(graphs, self._fitted("scorer_"))]
+        return [self.explain(one, neighbours=neighbours) for one in self._some(graphs, self._fitted())]
 
     def map_positions(self, graphs: GraphsLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions on a plane whose distances follow the fused distances: (references, 2) and (graphs, 2).
@@ -280,7 +271,7 @@ class ReferenceDetector:
             queries, scores = graphs.measured, graphs.scores
             assert queries is not None
         else:
-            queries = self._queries(graphs)
+            queries = self._queries(graphs, self._fitted())
             scores = self.scorer_.scores(queries)
         if not hasattr(self, "_map") or self._map[0] is not self.scorer_:  # kept: a service asks for every graph
             self._map = self.scorer_, ReferenceMap.fit(self.scorer_, self.references_)
@@ -310,7 +301,7 @@ class ReferenceDetector:
 
     def reference(self, identifier: str) -> GraphSet:
         """One normal reference by id."""
-        graphs = self._fitted("scorer_").graphs
+        graphs = self._fitted().graphs
         if identifier not in graphs.ids:
             raise GraphError(no_such_id("reference", identifier, graphs.ids))
         out: GraphSet = graphs[graphs.ids.index(identifier)]
@@ -338,7 +329,7 @@ class ReferenceDetector:
         Labels and attributes mean something else in another domain and are ignored. There are no p-values: references
         of another domain do not show how much normal graphs of this one differ.
         """
-        self._fitted("references_")
+        self._fitted()
         self._refuse_if_indexed("Zero-shot transfer")
         moved = self._with_the_same_settings(None)
         moved._set_references(moved._measure(self._transferred(self.references_.graphs)), structure_only=True)
@@ -347,7 +338,7 @@ class ReferenceDetector:
 
     def add_references(self, graphs: GraphsLike) -> Self:
         """Add trusted normal graphs to the references (few-shot calibration)."""
-        added = self._queries(graphs, trusted=True)
+        added = self._queries(graphs, self._fitted(), trusted=True)
         added = added.structure_only() if self.scorer_.structure_only else added
         self._refuse_if_indexed("Adding references")
         if self.anomalies_ is not None:
@@ -360,7 +351,7 @@ class ReferenceDetector:
 
     def remove_references(self, ids: str | Sequence[str]) -> Self:
         """Take references out by id, one or several; at least two must stay, as many as a fit needs."""
-        present = self._fitted("references_").graphs.ids
+        present = self._fitted().references.graphs.ids
         self._refuse_if_indexed("Removing references")
         keep = staying(ids, present, "reference")
         if keep.sum() < LEAST_REFERENCES:
@@ -383,7 +374,7 @@ class ReferenceDetector:
 
     def save(self, path: str | Path) -> None:
         """Write the detector to a directory, atomically and without pickle."""
-        self._fitted("references_")
+        self._fitted()
         save_detector(self, path)
 
     @classmethod
@@ -441,11 +432,8 @@ class ReferenceDetector:
     def _name(self) -> str:
         return type(self).__name__
 
-    def _queries(
-        self, graphs: GraphsLike, scorer: ReferenceScorer | None = None, *, trusted: bool = False
-    ) -> ProfiledGraphs:
+    def _queries(self, graphs: GraphsLike, scorer: ReferenceScorer, *, trusted: bool = False) -> ProfiledGraphs:
         """Graphs in the form of the references, measured; graphs that are measured already stay as they are."""
-        scorer = self._fitted("scorer_") if scorer is None else scorer
         if isinstance(graphs, ProfiledGraphs):
             return replace(graphs, graphs=scorer.accept(graphs.graphs))
         queries = scorer.accept(self._some(graphs, scorer))
@@ -498,14 +486,15 @@ class ReferenceDetector:
 
     def _ready(self) -> None:
         """Refuse a detector that cannot take references yet."""
-        self._fitted("scorer_")
+        self._fitted()
 
-    def _fitted(self, name: str) -> Any:
-        if not hasattr(self, name):
+    def _fitted(self) -> ReferenceScorer:
+        """The scorer; a detector without references is refused."""
+        if not hasattr(self, "scorer_"):
             raise NotFittedError(
                 f"This {self._name} is not fitted yet. Call fit with normal graphs, or load a saved model."
             )
-        return getattr(self, name)
+        return self.scorer_
 
 
 def staying(ids: str | Sequence[str], present: Sequence[str], kind: str) -> NDArray[np.bool_]:

@@ -253,7 +253,7 @@ class GLASS(ReferenceDetector):
 
     def score_variants(self, graphs: GraphsLike) -> dict[str, NDArray[np.float64]]:
         """The paper's scoring rules side by side (tab:scoring)."""
-        queries = self._queries(graphs)
+        queries = self._queries(graphs, self._fitted())
         return paper_variants(queries, self.references_, self.embedder_.slices, self.k, self.domain)
 
     def channel_embeddings(self, graphs: GraphsLike) -> dict[str, NDArray[np.float32]]:
@@ -272,11 +272,8 @@ class GLASS(ReferenceDetector):
         decide = hasattr(self, "references_") and not self.scorer_.structure_only  # else there is no label column
         return self.training_hashes_.union(self.references_.graphs.content_hashes() if decide else ())
 
-    def training_losses(self) -> Sequence[float]:
-        return self.embedder_.graph.history.loss
-
     def method_facts(self) -> dict[str, Any]:
-        losses = self.training_losses()
+        losses = self.embedder_.graph.history.loss
         return {
             "scorer": self.scorer,
             "domain": self.embedder_.domain,
@@ -304,10 +301,7 @@ class GLASS(ReferenceDetector):
         embedder = self.embedder_.for_any_domain() if structure_only else self.embedder_
         return embedder.embed(graphs, progress=self.verbose)
 
-    def _queries(
-        self, graphs: GraphsLike, scorer: ReferenceScorer | None = None, *, trusted: bool = False
-    ) -> ProfiledGraphs:
-        scorer = self._fitted("scorer_") if scorer is None else scorer
+    def _queries(self, graphs: GraphsLike, scorer: ReferenceScorer, *, trusted: bool = False) -> ProfiledGraphs:
         if not scorer.structure_only or isinstance(graphs, ProfiledGraphs):
             return super()._queries(graphs, scorer, trusted=trusted)
         # Transfer: the prompts name the regime, and the public columns hold the features of every domain.
@@ -362,9 +356,10 @@ class GLASS(ReferenceDetector):
         self.training_hashes_ = found.trained_on.union(h for part in parts for h in part.graphs.content_hashes())
 
     def _ready(self) -> None:
-        self._fitted("embedder_")
+        if not hasattr(self, "embedder_"):
+            self._fitted()
 
-    def _fitted(self, name: str) -> Any:
-        if hasattr(self, "embedder_") and not hasattr(self, name):
+    def _fitted(self) -> ReferenceScorer:
+        if hasattr(self, "embedder_") and not hasattr(self, "scorer_"):
             raise NotFittedError("This GLASS has encoders and no references. Give it normal graphs: with_references.")
-        return super()._fitted(name)
+        return super()._fitted()
