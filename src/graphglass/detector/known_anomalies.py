@@ -112,7 +112,7 @@ class KnownSide:
         g = _classifier_weight(classified, known_classified)
         side = cls(nearness, weights, kernel.widths, kernel.training_rows, coefficients, np.zeros(4), g)
         distance = side.fused(fusion, {channel.name: channel.spacing for channel in channels}, near)
-        units = np.array([distance.mean(), _spread(distance), classified.mean(), _spread(classified)])
+        units = np.array([distance.mean(), _deviation(distance), classified.mean(), _deviation(classified)])
         return replace(side, units=units), classified
 
     def pull(self, channel: AnyChannel, distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -237,8 +237,8 @@ class KnownAnomalies(KnownSide):
             dict(zip(names, map(float, column), strict=True)) for column in table.T
         )
         rows = {channel.name: channel.encode(known) for channel in channels}
-        near, taught = Fusion(nearness, centres, scales, SHARPNESS), arrays["taught"]
-        learned = KnownSide(near, weights, widths, taught, arrays["coefficients"], units[:4], float(units[4]))
+        near, training_rows = Fusion(nearness, centres, scales, SHARPNESS), arrays["taught"]
+        learned = KnownSide(near, weights, widths, training_rows, arrays["coefficients"], units[:4], float(units[4]))
         return cls(graphs=known, rows=rows, **vars(learned))
 
 
@@ -330,6 +330,6 @@ def row_sums(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.ascontiguousarray(table).sum(axis=1))
 
 
-def _spread(values: NDArray[np.float64]) -> float:
-    spread = float(values.std())
-    return spread if spread > 1e-9 else 1.0
+def _deviation(values: NDArray[np.float64]) -> float:
+    deviation = float(values.std())
+    return deviation if deviation > 1e-9 else 1.0

@@ -92,11 +92,11 @@ class MarkedPool:
     def scores(self, *, normals: bool = True) -> NDArray[np.float64]:
         """Scores of all graphs; without `normals`, those that became references are left out."""
         fusion, known = self._scorer.fusion, self._before_in_pool.shape[1] + len(self.anomalies)
-        taught = self.normals if normals else []
-        distances = self._with_normals() if taught else self._distances
+        references = self.normals if normals else []
+        distances = self._with_normals() if references else self._distances
         if not known:
             return fusion.scores(distances)
-        labelled = [*self.anomalies, *taught]
+        labelled = [*self.anomalies, *references]
         side, _ = KnownSide.learn(self._compared(labelled), self._scorer, self._kernel)
         count = len(self._kernel.training_rows)
         classified = self._similar @ side.coefficients[:count] + self._columns(labelled) @ side.coefficients[count:]

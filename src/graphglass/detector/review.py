@@ -65,8 +65,8 @@ class Review:
     marks : tuple of Mark
         The last one of every graph, in the order of marking.
     conflicts : tuple of str
-        Graphs marked as anomalies that equal a normal reference, or a graph marked as normal. They are kept, and teach
-        nothing.
+        Graphs marked as anomalies that equal a normal reference, or a graph marked as normal. They are kept, and
+        change no score.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Review:
         self._group = dict(zip(self._fixed.ids, groups.tolist(), strict=True))  # equal graphs have the same number
         # What no mark changes is worked out now: a mark must take effect at once.
         self._pool = self._compared()
-        self._taught: dict[int, str] = {}  # places that the pool has learned, and their verdicts
+        self._pooled: dict[int, str] = {}  # places that the pool has marks of, and their verdicts
         self._marks: dict[str, Mark] = {}
         self._ranking: ScoredGraphs | None = self._fixed
         self.path = None if path is None else Path(path)
@@ -170,31 +170,31 @@ class Review:
 
     def scores_with_marks(self, *, normals: bool = True) -> NDArray[np.float64]:
         """Scores of all graphs by what is known now; without `normals`, marks of normal graphs are left out."""
-        marks = self._teaching()
+        marks = self._verdicts()
         anomalies = np.array([place for place, verdict in marks.items() if verdict == "anomaly"], dtype=np.int64)
         if self._fixed.measured is None or not len(marks if normals and self._pool is not None else anomalies):
             return self._fixed.scores
         if self._pool is None:
             known = self._known(self._fixed.measured[anomalies])
             return self._detector.scorer_.with_anomalies(known).scores(self._fixed.measured)
-        self._teach(self._pool, marks)
+        self._add_marks(self._pool, marks)
         return self._pool.scores(normals=normals)
 
-    def _teaching(self) -> dict[int, str]:
-        """Verdicts that teach something, by place."""
-        silent = self._equals_reference.union(self.conflicts)
-        taught = (mark for mark in self.marks if mark.verdict != "unsure" and mark.id not in silent)
-        return {self._places[mark.id]: mark.verdict for mark in taught}
+    def _verdicts(self) -> dict[int, str]:
+        """Verdicts that change scores, by place."""
+        left_out = self._equals_reference.union(self.conflicts)
+        marks = (mark for mark in self.marks if mark.verdict != "unsure" and mark.id not in left_out)
+        return {self._places[mark.id]: mark.verdict for mark in marks}
 
-    def _teach(self, pool: MarkedPool, marks: dict[int, str]) -> None:
+    def _add_marks(self, pool: MarkedPool, marks: dict[int, str]) -> None:
         """Add the marks that are new; begin again where one was changed."""
-        if any(marks.get(place) != verdict for place, verdict in self._taught.items()):
+        if any(marks.get(place) != verdict for place, verdict in self._pooled.items()):
             pool.clear()
-            self._taught = {}
+            self._pooled = {}
         for place, verdict in marks.items():
-            if place not in self._taught:
+            if place not in self._pooled:
                 (pool.add_anomaly if verdict == "anomaly" else pool.add_normal)(place)
-                self._taught[place] = verdict
+                self._pooled[place] = verdict
 
     def _known(self, found: ProfiledGraphs) -> ProfiledGraphs:
         """The anomalies found, after those that the detector knows."""

@@ -85,14 +85,6 @@ class GLASS(ReferenceDetector):
 
     Attributes
     ----------
-    decision_scores_ : float64 (references,)
-        Leave-one-out scores of ``references_``.
-    threshold_ : float
-        Their ``1 - contamination`` quantile.
-    labels_ : int64 (references,)
-        1 where a reference itself lies above the threshold.
-    references_ : ProfiledGraphs
-        The normal graphs that scores are measured against; of an indexed set, those with a leave-one-out score.
     embedder_ : Embedder
         The frozen encoders.
 
