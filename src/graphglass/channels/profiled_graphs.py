@@ -38,7 +38,7 @@ class ProfiledGraphs:
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def __getitem__(self, key: Any) -> ProfiledGraphs:
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> ProfiledGraphs:
         """Select graphs by slice, index array or mask."""
         codes = {name: rows[key] for name, rows in self.codes.items()}
         return ProfiledGraphs(self.graphs[key], self.profile[key], codes)

@@ -38,7 +38,7 @@ class MarkedPool:
         self._rows: dict[str, Rows] = {channel.name: channel.encode(graphs) for channel in channels}
         self._references = {channel.name: scorer.rows(channel) for channel in channels}
         self._distances = {c.name: scorer.channel_distances(c, self._rows[c.name], found) for c in channels}
-        for place in np.flatnonzero(equal >= 0):
+        for place in np.flatnonzero(equal >= 0).tolist():
             left_out = scorer.left_out_distances(graphs[[place]], int(equal[place]))
             for name, values in left_out.items():
                 self._distances[name][place] = values[0]

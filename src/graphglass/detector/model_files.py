@@ -58,7 +58,7 @@ def save_detector(detector: ReferenceDetector, path: str | Path) -> None:
     }
     document: dict[str, Any] = {
         "method": type(detector).__name__,
-        "params": _plain(detector.get_params()),
+        "params": detector.get_params(),
         "fusion": scorer.fusion.to_json(),
         "schema": scorer.schema.to_json(),
         "structure_only": scorer.structure_only,
@@ -188,7 +188,3 @@ def _profiled(arrays: dict[str, NDArray[Any]], names: dict[str, object]) -> Prof
     profiled = ProfiledGraphs(graphs, structure, codes)
     check_profile(profiled)
     return profiled
-
-
-def _plain(params: dict[str, object]) -> dict[str, object]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in params.items()}

@@ -304,8 +304,7 @@ class ReferenceDetector:
         graphs = self._fitted().graphs
         if identifier not in graphs.ids:
             raise GraphError(no_such_id("reference", identifier, graphs.ids))
-        out: GraphSet = graphs[graphs.ids.index(identifier)]
-        return out
+        return graphs[identifier]
 
     def with_references(self, graphs: GraphsLike) -> Self:
         """A detector with another normal set; nothing is trained again.
