@@ -1,12 +1,11 @@
-import sys
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import pdist, squareform
+from scipy.stats import spearmanr
 
-from graphglass.drawing.layout import breadth_first, crossings, layout_graph
+from graphglass.drawing.layout import breadth_first, layout_graph
 from graphglass.errors import GraphError
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -15,9 +14,9 @@ def ring(size):
     return canonical_graph_set([size], range(size), [(i + 1) % size for i in range(size)])
 
 
-def edges_of(graph):
-    edges = graph.edge_list()
-    return np.stack([edges.sources, edges.targets], axis=1)
+def adjacency(graph):
+    ones = np.ones(len(graph.neighbours))
+    return csr_array((ones, graph.neighbours, graph.neighbour_offsets), shape=(graph.node_count, graph.node_count))
 
 
 def test_a_ring_is_drawn_as_a_circle():
@@ -35,50 +34,13 @@ def test_neighbours_stand_closer_than_strangers_and_the_long_side_lies_flat():
     assert np.ptp(places[:, 0]) > 5 * np.ptp(places[:, 1])
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
-@given(st.integers(2, 60), st.randoms(use_true_random=False))
-def test_a_tree_has_no_crossing(size, random):
-    parents = [random.randrange(max(0, node - 4), node) for node in range(1, size)]
+@pytest.mark.parametrize("size", [4, 9, 20, 60])
+def test_drawn_distances_follow_path_lengths(size):
+    parents = [node // 3 for node in range(size - 1)]
     tree = canonical_graph_set([size], range(1, size), parents)
-    assert crossings(layout_graph(tree), edges_of(tree)) == 0
-
-
-def test_a_grid_has_no_crossing():
-    side = 7
-    down = [(row * side + column, (row + 1) * side + column) for row in range(side - 1) for column in range(side)]
-    along = [(row * side + column, row * side + column + 1) for row in range(side) for column in range(side - 1)]
-    grid = canonical_graph_set([side * side], *zip(*down, *along, strict=True))
-    assert crossings(layout_graph(grid), edges_of(grid)) == 0
-
-
-@settings(max_examples=12, deadline=None, derandomize=True)
-@given(st.integers(4, 20), st.randoms(use_true_random=False))
-def test_a_small_planar_graph_has_no_crossing(size, random):
-    # Triangles glued to an edge of those before, and every third node put into a triangle: stacked and planar.
-    edges, faces = [(0, 1), (1, 2), (0, 2)], [(0, 1, 2)]
-    for node in range(3, size):
-        face = faces.pop(random.randrange(len(faces)))
-        corners = random.sample(face, random.choice((1, 2, 3)))
-        edges += [(node, corner) for corner in corners]
-        faces += [(node, *pair) for pair in combinations(face, 2)]
-    graph = canonical_graph_set([size], *zip(*edges, strict=True))
-    assert crossings(layout_graph(graph), edges_of(graph)) == 0
-
-
-def test_a_planar_graph_without_networkx_is_drawn_with_few_crossings(monkeypatch):
-    # Two hubs that share every leaf: planar, but stress puts the leaves into each other's way.
-    leaves = range(2, 14)
-    graph = canonical_graph_set([14], [0] * 12 + [1] * 12, [*leaves, *leaves])
-    assert crossings(layout_graph(graph), edges_of(graph)) == 0
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    assert crossings(layout_graph(graph), edges_of(graph)) < 60
-
-
-def test_crossings_are_counted():
-    square = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]])
-    assert crossings(square, np.array([[0, 1], [2, 3]])) == 1  # the diagonals
-    assert crossings(square, np.array([[0, 2], [1, 3]])) == 0
-    assert crossings(square, np.array([[0, 1], [1, 2], [2, 3]])) == 1  # edges that share a node do not cross
+    paths = shortest_path(adjacency(tree), unweighted=True)
+    drawn = squareform(pdist(layout_graph(tree)))
+    assert spearmanr(squareform(paths), squareform(drawn)).statistic > 0.7
 
 
 def test_components_stand_apart_and_single_nodes_in_the_middle():
@@ -87,7 +49,6 @@ def test_components_stand_apart_and_single_nodes_in_the_middle():
     gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     assert gaps.min() > 0.1
-    assert crossings(places, edges_of(apart)) == 0
     assert layout_graph(canonical_graph_set([1], [], [])).tolist() == [[0.5, 0.5]]
     with pytest.raises(GraphError, match="One graph is laid out at a time, found 2"):
         layout_graph(canonical_graph_set([1, 1], [], []))

@@ -11,17 +11,13 @@ from graphglass.errors import GraphError
 from graphglass.graphs.graph_set import GraphSet
 
 _ROUNDS = 120
-_SMALL = 30  # nodes: in a larger planar graph of nested faces a few crossings are easier to read than thin triangles
-_SMALL_TREE = 100
 _Places = NDArray[np.float64]
-_Edges = NDArray[np.int64]
 
 
 def layout_graph(graph: GraphSet) -> _Places:
     """Positions in the unit square, (nodes, 2); the longer side has length 1.
 
-    Every component is laid out by stress majorisation: drawn distances are close to path lengths. A small planar graph
-    or tree in which this leaves crossings is drawn without, if NetworkX is installed. Deterministic.
+    Every component is laid out by stress majorisation: drawn distances are close to path lengths. Deterministic.
     """
     if len(graph) != 1:
         raise GraphError(f"One graph is laid out at a time, found {len(graph)}.")
@@ -67,70 +63,12 @@ def _component_places(adjacency: Any) -> _Places:
     if nodes == 1:
         return np.zeros((1, 2))
     distance = shortest_path(adjacency, method="D", unweighted=True)
-    rows, columns = adjacency.nonzero()
-    edges = np.stack([rows, columns], axis=1)[rows < columns].astype(np.int64)
     weights = 1 / np.where(distance > 0, distance, np.inf) ** 2
     # Ties put twin leaves on one spot; a fixed nudge per node lets the stress separate them.
     angles = 2.399963 * np.arange(nodes)
     places = classical_scaling(distance) + 0.05 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     for _ in range(_ROUNDS):
         places = stress_step(places, distance, weights)
-    if nodes > (_SMALL_TREE if len(edges) == nodes - 1 else _SMALL) or not crossings(places, edges):
-        return places
-    start = _planar_places(nodes, edges)
-    if start is None:
-        return places
-    start *= np.sqrt((distance**2).mean() / 2) / start.std(axis=0).max()
-    for _ in range(_ROUNDS):
-        step = stress_step(start, distance, weights) - start
-        shares = (share for share in (1.0, 0.3, 0.1, 0.03) if not crossings(start + share * step, edges))
-        share = next(shares, 0.0)
-        if not share:
-            break
-        start = start + share * step
-    return start
-
-
-def crossings(places: _Places, edges: _Edges) -> int:
-    """Pairs of edges that cross or overlap, where they share no node."""
-    one, two = np.triu_indices(len(edges), 1)
-    ends = np.concatenate([edges[one], edges[two]], axis=1)  # a, b, c, d of the edges ab and cd
-    ends = ends[(ends[:, :2, None] != ends[:, None, 2:]).all(axis=(1, 2))]
-    a, b, c, d = places[ends].transpose(1, 0, 2)
-
-    def side(p: _Places, q: _Places, r: _Places) -> _Places:
-        turn = (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
-        return np.asarray(np.sign(np.where(np.abs(turn) < 1e-9, 0, turn)))
-
-    boxes = (np.maximum(a, b) >= np.minimum(c, d)) & (np.maximum(c, d) >= np.minimum(a, b))
-    crossed = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
-    return int((boxes.all(axis=1) & crossed).sum())
-
-
-def _planar_places(nodes: int, edges: _Edges) -> _Places | None:
-    """Tutte's drawing: the largest face outside, every other node in the middle of its neighbours.
-
-    None if the graph is not planar, or if NetworkX, which finds the faces, is not installed.
-    """
-    try:
-        from networkx import Graph, check_planarity, combinatorial_embedding_to_pos
-        from networkx.algorithms.planar_drawing import triangulate_embedding
-    except ImportError:
-        return None
-    planar, embedding = check_planarity(Graph(edges.tolist()))
-    if not planar:
-        return None
-    triangles, outside = triangulate_embedding(embedding, fully_triangulate=False)
-    joined = np.zeros((nodes, nodes))
-    joined[tuple(zip(*triangles.edges, strict=True))] = 1
-    angles = np.linspace(0, 2 * np.pi, len(outside), endpoint=False)
-    places, inside = np.zeros((nodes, 2)), np.setdiff1d(np.arange(nodes), outside)
-    places[outside] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    pulls = np.diag(joined.sum(axis=1)) - joined
-    places[inside] = np.linalg.solve(pulls[np.ix_(inside, inside)], (joined @ places)[inside])
-    if crossings(places, edges):  # nodes without their own triangle can fall together
-        found = combinatorial_embedding_to_pos(embedding)
-        places = np.array([found[node] for node in range(nodes)], dtype=np.float64)
     return places
 
 
