@@ -139,11 +139,10 @@ def serving():
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        for _ in range(600):
-            if server.started:
-                break
+        while not server.started:
+            assert thread.is_alive()
             time.sleep(0.05)
-        assert httpx.get(f"{address}/healthz").text == "ok"
+        assert httpx.get(f"{address}/healthz", timeout=60).text == "ok"
         yield address
         server.should_exit = True
         thread.join(30)

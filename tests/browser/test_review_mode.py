@@ -1,6 +1,7 @@
 """A review in the inspector, in a real browser: keys, marks that stay, and the ranking of the library."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -52,7 +53,9 @@ def test_keys_marks_and_the_ranking_of_the_library(inspector, molecules, visit, 
     (tmp_path / "queries.smi").write_text(TEXT)
     review = GraphGlass.load(molecules).review(read_graphs(tmp_path / "queries.smi"))
     page = visit(inspector)
+    page.clock.install()
     _begin(page)
+    page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))  # the page waits for every ranking, however slow
     for key, verdict in (("a", "anomaly"), ("n", "normal"), ("a", "anomaly"), ("u", "unsure")):
         assert _shown(page) == review.next().ids[0]
         review.mark(_shown(page), verdict)
@@ -68,7 +71,7 @@ def test_keys_marks_and_the_ranking_of_the_library(inspector, molecules, visit, 
     _press(page, "j")
     page.locator("#review-found button").first.click()
     expect(page.locator("#detail-title")).to_have_text(review.found[0])
-    assert httpx.get(f"{inspector}v1/anomalies").json()["total"] == 0
+    assert httpx.get(f"{inspector}v1/anomalies", timeout=60).json()["total"] == 0
 
     page.get_by_role("button", name="Back to the ranking").click()
     expect(page.locator("#review")).to_be_hidden()
@@ -87,7 +90,7 @@ def test_marks_survive_a_reload_and_a_service_that_forgot_them(inspector, visit)
     _begin(page, text=None)
     expect(page.locator("#review-count")).to_have_text("1 of 7 reviewed · 1 anomaly found")
     for _ in range(MOST_REVIEWS):
-        httpx.post(f"{inspector}v1/reviews", json={"smiles": ["CCO"]}).raise_for_status()
+        httpx.post(f"{inspector}v1/reviews", json={"smiles": ["CCO"]}, timeout=60).raise_for_status()
     _press(page, "n")
     expect(page.locator("#review-count")).to_have_text("2 of 7 reviewed · 1 anomaly found")
 

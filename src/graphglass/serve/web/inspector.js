@@ -11,7 +11,7 @@ const MOST_REASONS = 6;
 const AHEAD = 20; // flagged graphs that are explained before anybody opens them
 const FEWEST_IN_TIME = 8; // graphs below which the order of arrival says nothing
 const state = { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, map: null, model: null, alarms: [],
-  references: [], threshold: Infinity, text: "", reasons: new Map(), explained: new Map(), review: null };
+  references: [], threshold: Infinity, text: "", reasons: new Map(), explained: new Map(), review: null, loading: null, work: new AbortController() };
 
 // Frame: messages, the token, the model
 
@@ -30,11 +30,24 @@ async function guarded(work, part) {
   say("");
   part?.setAttribute("aria-busy", "true");
   try { await work(); } catch (error) {
+    if (error.name === "AbortError") return; // newer graphs took the place of these
     if (error instanceof TokenNeeded) { at("token-form").hidden = false; at("token").focus(); }
     say(error.message);
     at("message").scrollIntoView({ block: "nearest" });
   }
   part?.removeAttribute("aria-busy");
+}
+
+// A click can come before the page's first request is answered.
+async function firstModel() {
+  if (!state.model) await (state.loading ??= loadModel().finally(() => { state.loading = null; }));
+}
+
+// Open what the address names, unless somebody was faster than the model.
+async function start() {
+  const { work } = state;
+  await firstModel();
+  if (state.work === work) await follow();
 }
 
 async function loadModel() {
@@ -60,28 +73,27 @@ async function loadModel() {
 async function rank(content, name, text, columns = {}) {
   await shown(async () => {
     progress(`Reading ${name.includes(".") && content.size ? name : "the graphs"} …`);
-    const file = await ask(`/v1/read?${new URLSearchParams({ name, ...columns })}`, { content })
+    const file = await asked(`/v1/read?${new URLSearchParams({ name, ...columns })}`, { content })
       .catch((error) => { if (error.columns) chooseColumns(error.columns, content, name, text); throw error; });
     Object.assign(state, { items: new Map(file.graphs.map((graph) => [graph.id, graph])), left: file.rejected, text });
   });
 }
 
-// Read some graphs and rank them; an old ranking is never shown with them.
+// Read some graphs and rank them; an old ranking is never shown with them, and the last click wins.
 async function shown(read) {
   clear();
-  at("score").disabled = true;
+  const { work } = state;
   at("columns-form").hidden = true;
   try {
-    if (!state.model) await loadModel(); // a click can come before the page's first request is answered
+    progress("Loading the model …");
+    await firstModel();
+    work.signal.throwIfAborted();
     await read();
     recallMarks();
     await score();
   } catch (error) {
-    clear();
+    if (state.work === work) clear();
     throw error;
-  } finally {
-    at("score").disabled = false;
-    progress(null);
   }
   link();
   at("ranking").scrollIntoView({ block: "nearest" });
@@ -96,13 +108,14 @@ async function explainAhead() {
     if (state.items !== items) return;
     if (answer) keepReason(row.id, answer);
   }
-  showRows();
 }
 
 function keepReason(id, answer) {
   state.reasons.set(id, answer.reasons[0] ?? null);
   const row = state.rows.find((one) => one.id === id);
   if (row) row.reason = state.reasons.get(id);
+  const cell = at("rows").querySelector(`[data-id="${CSS.escape(id)}"] .reason`); // the row stays: somebody may be clicking it
+  if (cell) cell.title = cell.textContent = row?.reason ?? "";
 }
 
 function chooseColumns(columns, content, name, text) {
@@ -122,7 +135,13 @@ function asBody(graphs) {
   return { graphs: items.filter((item) => item.smiles === undefined), smiles: items.filter((item) => item.smiles !== undefined) };
 }
 
+// A request about the graphs of now; it ends when others take their place.
+const asked = (path, options) => ask(path, { ...options, signal: state.work.signal });
+
 function clear() {
+  state.work.abort();
+  state.work = new AbortController();
+  progress(null);
   Object.assign(state, { items: new Map(), rows: [], left: [], before: new Map(), marked: new Map(), open: null, text: "", reasons: new Map(), explained: new Map() });
   leaveReview();
   for (const part of ["ranking", "detail"]) at(part).hidden = true;
@@ -136,7 +155,7 @@ async function score() {
   progress(`Ranked 0 of ${graphs.length} graphs …`, 0, graphs.length);
   for (let start = 0; start < graphs.length; start += state.model.graphs_per_request) {
     const part = graphs.slice(start, start + state.model.graphs_per_request);
-    const answer = await ask("/v1/score", { body: asBody(part) });
+    const answer = await asked("/v1/score", { body: asBody(part) });
     rows.push(...answer.results);
     left.push(...answer.rejected);
     progress(`Ranked ${rows.length} of ${graphs.length} graphs …`, rows.length + left.length, graphs.length + state.left.length);
@@ -146,7 +165,7 @@ async function score() {
   state.rows = rows.map((row, i) => ({ ...row, rank: i + 1, columns: state.items.get(row.id)?.columns ?? {}, reason: state.reasons.get(row.id) ?? null,
     change: state.before.has(row.id) ? row.score - state.before.get(row.id) : null }));
   const arrived = inOrder();
-  state.alarms = arrived.length < FEWEST_IN_TIME ? [] : (await ask("/v1/drift", { body: { scores: arrived.slice(0, 20000).map((row) => row.score) } })).alarms;
+  state.alarms = arrived.length < FEWEST_IN_TIME ? [] : (await asked("/v1/drift", { body: { scores: arrived.slice(0, 20000).map((row) => row.score) } })).alarms;
   setAlpha(Number(at("alpha").value));
   at("empty").hidden = true;
   at("ranking").hidden = false;
@@ -235,7 +254,7 @@ function showRows() {
 function explained(id) {
   if (!state.explained.has(id)) {
     const { explained: kept } = state;
-    kept.set(id, ask("/v1/explain", { body: asBody([state.items.get(id)]) }));
+    kept.set(id, asked("/v1/explain", { body: asBody([state.items.get(id)]) }));
     kept.get(id).catch(() => kept.delete(id));
   }
   return state.explained.get(id);
@@ -251,6 +270,7 @@ function showOwn(id) {
 }
 
 async function open(id, by_key = false) {
+  if (!state.items.has(id)) return; // other graphs took its place
   state.open = id;
   showRows();
   at("detail").hidden = false;
@@ -261,10 +281,10 @@ async function open(id, by_key = false) {
   link();
   showOwn(id);
   const body = asBody([state.items.get(id)]);
+  const { model } = state;
   const answer = await explained(id);
-  if (state.open !== id) return; // another graph was opened meanwhile
+  if (state.open !== id || state.model !== model) return; // another graph was opened meanwhile, or a mark made
   keepReason(id, answer);
-  showRows();
   at("verdict").textContent = verdict(id, answer);
   const near = (kind) => (item) => figure(item.drawing, `${kind} ${item.id}`, `similarity: ${Object.entries(item.families).map(([name, value]) => `${name} ${value.toFixed(2)}`).join(", ")}`);
   at("pictures").replaceChildren(figure(answer.drawing, caption(answer.drawing, id)),
@@ -280,9 +300,11 @@ async function open(id, by_key = false) {
 }
 
 async function showPlace(id, body) {
+  const { model } = state;
   at("map").replaceChildren(textElement("p", "Placing …"));
   try {
-    const [map, found] = await Promise.all([state.map ?? ask("/v1/map"), ask("/v1/place", { body })]);
+    const [map, found] = await Promise.all([state.map ?? ask("/v1/map"), asked("/v1/place", { body })]);
+    if (state.model !== model) return; // the map is of the references before a mark
     state.map = map;
     if (state.open !== id) return;
     at("map").replaceChildren(drawMap(map, found.places[0], id));
@@ -339,21 +361,21 @@ function keepMark(id, mark) {
 }
 
 async function toggleMark(side) {
-  const id = state.open;
+  const { open: id, work, marked } = state;
   for (const button of Object.keys(SIDES)) at(button).disabled = true;
   try {
-    const mark = state.marked.get(id);
+    const mark = marked.get(id);
     if (mark) {
       await ask(`${side.path}?id=${encodeURIComponent(mark.id)}`, { method: "DELETE" });
-      state.marked.delete(id);
-      keepMark(id, null);
+      marked.delete(id);
     } else {
       const answer = await ask(side.path, { body: asBody([state.items.get(id)]) });
-      state.marked.set(id, { kind: side.kind, id: answer.changed[0] }); // the model may have chosen another id
-      keepMark(id, state.marked.get(id));
+      marked.set(id, { kind: side.kind, id: answer.changed[0] }); // the model may have chosen another id
     }
-    state.before = new Map(state.rows.map((row) => [row.id, row.score]));
+    keepMark(id, marked.get(id));
     await loadModel();
+    work.signal.throwIfAborted();
+    state.before = new Map(state.rows.map((row) => [row.id, row.score]));
     await score();
     await open(id);
   } finally { showMarks(); }
@@ -422,7 +444,7 @@ at("file").addEventListener("change", (event) => {
 });
 at("example").addEventListener("click", () => guarded(() => shown(async () => {
   progress("Asking for an example …");
-  const { graphs, smiles } = await ask("/v1/example");
+  const { graphs, smiles } = await asked("/v1/example");
   state.items = new Map([...graphs, ...smiles].map((item) => [item.id, item]));
   at("text").value = "";
 }), at("ranking")));
@@ -460,7 +482,7 @@ at("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem("token", at("token").value);
   at("token-form").hidden = true;
-  guarded(loadModel);
+  guarded(start);
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, (event) => {
@@ -483,4 +505,5 @@ document.addEventListener("keydown", (event) => {
   if (button && state.open && !at(button).hidden && !at(button).disabled) at(button).click();
 });
 addEventListener("hashchange", () => guarded(follow, at("detail")));
-guarded(async () => { await loadModel(); await follow(); });
+document.querySelector("main").inert = false; // from here on every click is heard
+guarded(start);

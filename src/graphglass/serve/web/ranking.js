@@ -22,8 +22,9 @@ const value = (row, name) => (name.startsWith(OWN) ? row.columns?.[name.slice(OW
 export function showRanking(heads, body, rows, selected, open) {
   const again = () => showRanking(heads, body, rows, selected, open);
   const own = [...new Set(rows.flatMap((row) => Object.keys(row.columns ?? {})))].map((name) => [OWN + name, name]);
-  // A column of names says nothing that the ids do not say.
-  const shown = [...COLUMNS, ...own].filter(([name]) => !rows.length || rows.some((row) => (value(row, name) ?? row.id) !== row.id || name === "id"));
+  // A column of names says nothing that the ids do not say. First reasons come later, where anything is flagged.
+  const says = (row, name) => name === "id" || (value(row, name === "reason" ? "flagged" : name) ?? row.id) !== row.id;
+  const shown = [...COLUMNS, ...own].filter(([name]) => !rows.length || rows.some((row) => says(row, name)));
   if (rows.length && !shown.some(([name]) => name === order.key)) Object.assign(order, { key: "rank", direction: 1 });
   const focused = heads.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   heads.replaceChildren(...shown.map(([name, title]) => headCell(name, title, again)));
