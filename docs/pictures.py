@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 import notebooks
 from graphglass import GraphGlass, load_dataset, read_graphs, write_json_lines
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.report.page import write_report
 from graphglass.serve.app import create_app
 from graphglass.serve.middleware import LOOPBACK_NAMES

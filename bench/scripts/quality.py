@@ -33,7 +33,8 @@ from glassbench.table_model import filled, markdown
 from glassbench.tables import tables
 from graphglass import GraphGlass
 from graphglass.channels.fusion import SHARPNESS
-from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet
 
 OUT = Path("bench/results/quality")
 PAGE = Path("bench/docs/quality.md")

@@ -22,8 +22,8 @@ from glassbench.records import Record, Results
 from glassbench.table_entries import SHORT, published_name
 from glassbench.table_model import filled, markdown
 from glassbench.tables import tables
-from graphglass.graphs import GraphSet
 from graphglass.graphs.datasets import load_dataset
+from graphglass.graphs.graph_set import GraphSet
 
 PAGE = Path("bench/docs/reproduction.md")
 RESULTS = Path("bench/results")

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from graphglass import load_dataset, write_parquet
-from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.graph_set import GraphSet
 
 SOURCES = ("MUTAG", "AIDS", "NCI1")
 # Of every part; the rest are real molecules with an edge moved and an atom renamed.

@@ -29,8 +29,9 @@ from scipy.sparse import csr_array, diags_array, identity
 from scipy.sparse.linalg import eigsh
 
 from glassbench.tu_catalogue import CATALOGUE
-from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.datasets import load_dataset
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.descriptors import describe
 from graphglass.structure.kernels.motifs import EXACT_WORK
 from graphglass.structure.kernels.spectrum import write_sketches

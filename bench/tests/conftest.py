@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from glassbench.datasets import Datasets
-from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet
 
 
 class Generated(Datasets):

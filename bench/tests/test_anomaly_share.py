@@ -17,7 +17,7 @@ from glassbench.records import Purpose, Results
 from glassbench.runner import run_jobs
 from glassbench.single import SHARES, drawn, share_jobs
 from glassbench.tables import tables
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 
 @given(st.integers(20, 400), st.integers(20, 400), st.sampled_from(SHARES), st.integers(0, 5))

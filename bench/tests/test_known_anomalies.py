@@ -17,7 +17,7 @@ from glassbench.runner import run_jobs
 from glassbench.tables import tables
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 
 class Seeing:

@@ -15,8 +15,8 @@ from glassbench.methods import KERNELS, TRAINING_FREE, factory
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
 from graphglass import GraphGlass
-from graphglass.graphs import GraphSet
 from graphglass.graphs.datasets import load_dataset
+from graphglass.graphs.graph_set import GraphSet
 
 METHODS = (*TRAINING_FREE, *KERNELS)
 

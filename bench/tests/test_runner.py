@@ -17,7 +17,7 @@ from glassbench.records import Cell, Purpose, Results
 from glassbench.runner import run_jobs, versions
 from glassbench.single import single_jobs
 from graphglass.errors import BenchError, DataError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 METRICS = {"auroc": 60.0, "auprc": 50.0, "fpr95": 40.0}
 

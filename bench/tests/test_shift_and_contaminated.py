@@ -24,7 +24,7 @@ from glassbench.runner import run_jobs
 from glassbench.shift import ELEMENTS, PAIRS, PUBLISHED, shift_jobs, shifted
 from glassbench.tables import tables
 from graphglass import GraphGlass
-from graphglass.graphs import canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.datasets import load_dataset
 
 

@@ -11,7 +11,7 @@ from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES
 
 @pytest.fixture
 def graphs(tmp_path):
-    from graphglass.graphs import canonical_graph_set
+    from graphglass.graphs.canonical import canonical_graph_set
     from graphglass.graphs.readers.json_lines import write_json_lines
 
     path = tmp_path / "graphs.jsonl"

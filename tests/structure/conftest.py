@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet
 
 
 def build(*graphs: nx.Graph) -> GraphSet:

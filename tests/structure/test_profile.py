@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphglass
-from graphglass.graphs import GraphSet, concatenate
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import (
     AGGREGATE_NAMES,
     LTD_NAMES,

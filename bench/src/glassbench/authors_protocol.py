@@ -44,7 +44,7 @@ from graphglass.errors import BenchError
 from graphglass.glass.code_channel import kde_score
 from graphglass.glass.scoring_rules import domain_weights, fixed_weights, reliability_weights
 from graphglass.glass.slices import normalise, prefix_slice
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
     from graphglass import GLASS

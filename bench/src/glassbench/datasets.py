@@ -10,8 +10,8 @@ from pathlib import Path
 from glassbench.methods import unknown
 from glassbench.tu_catalogue import dataset_entry
 from graphglass.errors import BenchError, DataError
-from graphglass.graphs import GraphSet
 from graphglass.graphs.datasets import data_root, load_dataset
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.read import read_report
 
 # Columns of tab:main_results, in its order.

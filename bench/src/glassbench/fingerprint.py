@@ -23,7 +23,8 @@ from glassbench.isolation import stream
 from glassbench.methods import GLASS, SUPERVISED, factory, is_own
 from glassbench.records import Record
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet, canonical_graph_set
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.graph_set import GraphSet
 
 REFERENCES, QUERIES = 40, 12
 _DIGITS = 5  # significant digits that enter: more would differ between machines

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from glassbench.datasets import Datasets
 from glassbench.protocols import Split, check_protocol, split
 from glassbench.records import Cell
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
     from glassbench.source_models import SourceEncoders

@@ -22,7 +22,7 @@ from glassbench.single import built, dataset_jobs
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import BenchError, MissingExtraError
 from graphglass.glass.encoders.sentence_model import minilm_folder
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 METHOD = "glass-plain"
 

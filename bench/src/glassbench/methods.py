@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 
 class Detector(Protocol):

@@ -24,7 +24,7 @@ from glassbench.table_model import Row, Table
 from graphglass.files.save import save_artifact
 from graphglass.glass.pretrained import KIND, NAMES, PretrainedEncoder
 from graphglass.glass.salted_hashes import SaltedHashes
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.structure.profile import profile
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from glassbench.transfer import DISJOINT, pool_jobs, source_references, target
 from graphglass.channels.neighbours import mean_angle, mean_distance, nearest
 from graphglass.errors import BenchError, PrivacyError
 from graphglass.glass.joint_features import MAIN_CHANNELS, JointFeatures
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.privacy.noise_scale import gaussian_sigma
 from graphglass.privacy.private_summary import SHRINKAGE, shrunk
 from graphglass.privacy.sketch_features import SketchFeatures

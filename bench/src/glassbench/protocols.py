@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 PROTOCOLS = ("minority", "good-d", "authors")
 FOLDS = 5

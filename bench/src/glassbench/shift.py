@@ -24,7 +24,8 @@ from glassbench.single import fit_and_score
 from glassbench.table_entries import SHORT, grouped, make_table, means_note, values_by
 from glassbench.table_model import Entry, Row, Table, Value
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet, concatenate
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.graph_set import GraphSet
 
 SHARE = 90  # percent of a dataset that are references
 # AUROC that GOOD-D prints (Liu et al., WSDM 2023); the other published pairs need datasets that are not among these.

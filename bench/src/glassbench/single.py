@@ -22,7 +22,7 @@ from glassbench.metrics import evaluate
 from glassbench.protocols import Split, blind
 from glassbench.records import Cell
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
     from glassbench.source_models import SourceEncoders

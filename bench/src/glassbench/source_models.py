@@ -24,7 +24,7 @@ from graphglass.files import cache_root
 from graphglass.files.atomic import locked
 from graphglass.files.load import load_artifact
 from graphglass.files.save import save_artifact
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
     from graphglass.glass.estimator import GLASS

@@ -26,7 +26,8 @@ from glassbench.metrics import evaluate
 from glassbench.protocols import Split, blind
 from glassbench.records import Cell
 from graphglass.errors import BenchError
-from graphglass.graphs import GraphSet, concatenate
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.graph_set import GraphSet
 
 if TYPE_CHECKING:
     from glassbench.source_models import SourceEncoders

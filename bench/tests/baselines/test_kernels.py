@@ -20,8 +20,8 @@ from glassbench.baselines.kernels import (
     propagated_codes,
 )
 from graphglass.errors import InputError, NotFittedError
-from graphglass.graphs import GraphSet
 from graphglass.graphs.datasets import load_dataset
+from graphglass.graphs.graph_set import GraphSet
 
 DETECTORS = (WLSVM, WLForest, PropagationSVM, PropagationForest)
 
@@ -101,7 +101,8 @@ def test_scores_are_inductive_and_repeatable(make: type[WLSVM], molecules: Graph
 
 @pytest.mark.parametrize("make", DETECTORS)
 def test_stars_are_anomalous_among_molecules(make: type[WLSVM], molecules: GraphSet) -> None:
-    from graphglass.graphs import canonical_graph_set, concatenate
+    from graphglass.graphs.canonical import canonical_graph_set
+    from graphglass.graphs.concatenation import concatenate
 
     stars = [
         canonical_graph_set([n + 1], [0] * n, range(1, n + 1), ids=[f"s{n}"], node_labels=[5] + [6] * n,

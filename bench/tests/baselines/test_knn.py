@@ -17,8 +17,10 @@ from glassbench.baselines.knn import SizeKNN, StructureKNN, WLCosineKNN
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind, split
 from graphglass.errors import InputError, NotFittedError, ParameterError, SchemaError
-from graphglass.graphs import GraphSet, canonical_graph_set, concatenate
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.concatenation import concatenate
 from graphglass.graphs.datasets import find_dataset, load_dataset
+from graphglass.graphs.graph_set import GraphSet
 
 METHODS = (SizeKNN, StructureKNN, WLCosineKNN)
 

@@ -4,7 +4,8 @@ import pytest
 
 from glassbench.baselines import NetLSDKNN, netlsd
 from glassbench.baselines.netlsd import TIMES, heat_traces
-from graphglass.graphs import canonical_graph_set, read_graphs
+from graphglass.graphs.canonical import canonical_graph_set
+from graphglass.graphs.read import read_graphs
 
 
 @pytest.fixture

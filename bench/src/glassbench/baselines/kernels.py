@@ -23,7 +23,7 @@ from sklearn.svm import OneClassSVM
 from glassbench.baselines.histograms import Histograms, histograms, refuse_other_labels, subtree_histograms
 from graphglass.channels.tables.feature_maps import neighbour_mean
 from graphglass.errors import InputError, NotFittedError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 _BLOCK = 1024  # graphs whose kernel rows are held at a time
 _FARTHEST = 2.0**56  # a Cauchy direction can be arbitrarily large; bins beyond this are one

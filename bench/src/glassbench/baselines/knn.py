@@ -19,7 +19,7 @@ from glassbench.baselines.histograms import Histograms, refuse_other_labels, sub
 from graphglass.channels.nearest_references import smallest_mean
 from graphglass.channels.tables.composition import count_table
 from graphglass.errors import InputError, NotFittedError, ParameterError
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.labels import columns_of
 from graphglass.structure.profile import AGGREGATE_NAMES, SKETCH_NAMES, profile
 

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.spatial.distance import cdist
 
 from glassbench.baselines.knn import NearestNormals
-from graphglass.graphs import GraphSet
+from graphglass.graphs.graph_set import GraphSet
 
 TIMES = np.logspace(-2, 2, 250)
 EXACT = 1024  # nodes up to which every eigenvalue is computed

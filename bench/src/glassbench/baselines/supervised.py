@@ -22,7 +22,8 @@ from sklearn.svm import SVC
 from glassbench.baselines.histograms import subtree_histograms
 from glassbench.baselines.knn import StructureKNN
 from graphglass.errors import InputError, NotFittedError, ParameterError
-from graphglass.graphs import GraphSet, concatenate
+from graphglass.graphs.concatenation import concatenate
+from graphglass.graphs.graph_set import GraphSet
 
 ROUNDS = 3
 
