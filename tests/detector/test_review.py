@@ -290,10 +290,11 @@ def test_the_command_continues_where_it_stopped(detector, pool, tmp_path):
     detector.save(tmp_path / "model")
     write_json_lines(pool.without_labels(), tmp_path / "pool.jsonl")
     command = ["review", str(tmp_path / "model"), str(tmp_path / "pool.jsonl")]
-    first = CliRunner().invoke(app, command, input="a\nx\nn\nq\n")
+    first = CliRunner().invoke(app, command, input="a a nitro group\nx\nn\nq\n")
     assert first.exit_code == 0, first.output
     assert f"[1 of {len(pool)} reviewed, 1 found]" in first.output
-    assert "1 anomalies found in 2 reviewed of" in " ".join(first.output.split())
+    assert read_marks(tmp_path / "pool.jsonl.marks.jsonl")[0].comment == "a nitro group"
+    assert "1 anomaly found in 2 reviewed of" in " ".join(first.output.split())
     second = CliRunner().invoke(app, command, input="u\n")  # the input ends
     assert "reviewed of" in second.output
     assert len((tmp_path / "pool.jsonl.marks.jsonl").read_text().splitlines()) == 3

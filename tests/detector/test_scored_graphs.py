@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graphglass import GraphGlass
+from graphglass import GraphGlass, read_graphs
 from graphglass.detector import reference_detector, scored_graphs
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.report.page import write_report
@@ -30,6 +30,18 @@ def test_frames_have_the_same_rows(detector, queries, tmp_path):
     ):
         assert read["id"].tolist() == list(queries.ids)
         assert np.allclose(read["score"], table.scores)
+
+
+def test_records_that_could_not_be_read_leave_columns_to_select_by():
+    frame = pd.DataFrame({"smiles": ["CCO", "C((", "CCCCCCCCBr"]}, index=["a", "b", "c"])
+    chains = [f"{'C' * i}O" for i in range(1, 31)]
+    detector = GraphGlass().fit(read_graphs(chains, format="smi"))
+    rows = detector.score_table(read_graphs(frame)).to_pandas()
+    assert rows.index.tolist() == ["a", "b", "c"]
+    assert rows[rows.flagged | rows.reference].index.tolist() == ["a", "c"]
+    assert rows["flagged"].sum() == 1
+    assert rows["rank"].tolist() == [2, pd.NA, 1]
+    assert "SMILES" in rows.error["b"]
 
 
 def test_no_score_depends_on_the_batch_or_the_order(detector, normals, queries):

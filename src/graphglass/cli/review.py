@@ -27,8 +27,8 @@ def review(
 ) -> None:
     """Review graphs one at a time: every anomaly you mark brings more of its kind to the front.
 
-    Answer a (anomaly), n (normal), u (unsure) or q (quit). Each answer is on disk before the next graph is shown; the
-    same command continues where you stopped.
+    Answer a (anomaly), n (normal), u (unsure) or q (quit); what follows the letter is kept as a comment. Each answer
+    is on disk before the next graph is shown; the same command continues where you stopped.
     """
     from graphglass.cli.console import literal_console
     from graphglass.detector.graphglass import GraphGlass
@@ -45,17 +45,22 @@ def review(
         for sentence in explanation.reasons[:3]:
             console.print(f"  {sentence}")
         try:
-            answer = typer.prompt("[a]nomaly, [n]ormal, [u]nsure, [q]uit", prompt_suffix="? ").strip().lower()[:1]
+            typed = typer.prompt("[a]nomaly, [n]ormal, [u]nsure, [q]uit", prompt_suffix="? ")
         except typer.Abort:
             break
+        word, _, comment = typed.strip().partition(" ")
+        answer = word[:1].lower()
         if answer == "q":
             break
         if answer not in KEYS:
             console.print("Answer a, n, u or q.")
             continue
-        session.mark(explanation.id, KEYS[answer])
+        session.mark(explanation.id, KEYS[answer], comment.strip())
         seen += 1
-    console.print(f"{len(session.found)} anomalies found in {len(session.marks)} reviewed of {len(session)}.")
+    found = len(session.found)
+    console.print(
+        f"{found} {'anomaly' if found == 1 else 'anomalies'} found in {len(session.marks)} reviewed of {len(session)}."
+    )
     if session.conflicts:
         console.print(
             "Marked as anomalies, but equal to a normal reference or a graph marked as normal: "

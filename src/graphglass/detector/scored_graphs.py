@@ -168,6 +168,9 @@ class ScoredGraphs:
         import pandas
 
         rows = pandas.DataFrame(self.columns())
+        if self.rejected:  # a column with gaps stays one of numbers or of yes and no: rows[rows.flagged] works
+            types = {"flagged": "boolean", "rank": "Int64", "reference": "boolean"}
+            rows = rows.astype({name: kind for name, kind in types.items() if name in rows})
         return rows.set_index("id") if self.index is None else rows.set_axis(self.index)
 
     def to_polars(self) -> Any:
