@@ -128,7 +128,7 @@ def test_a_job_resumes_after_a_kill(place, mutag, tmp_path, start, victim):
     told, errors = client.communicate(timeout=120)  # without a scheduler the client ends by itself
     if victim == "scheduler":
         assert client.returncode == 3
-        assert "Finished parts are kept" in told
+        assert "What is finished is kept" in told
         assert errors == ""  # one message, and no traceback of Dask
     done = finished(tmp_path)
     assert 2 <= done < PARTS

@@ -20,6 +20,7 @@ from glassbench.records import Cell, Record, Results
 from glassbench.single import built, dataset_jobs
 from glassbench.table_entries import (
     average,
+    dataset_of,
     dataset_order,
     grouped,
     make_table,
@@ -104,4 +105,4 @@ def _differences(records: Sequence[Record], base: Sequence[Record], metric: str)
 
 
 def _by_dataset(records: Sequence[Record]) -> list[list[Record]]:
-    return list(grouped(records, lambda record: record["cell"]["dataset"]).values())
+    return list(grouped(records, dataset_of).values())

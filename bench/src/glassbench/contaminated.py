@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from glassbench.group_tables import GROUPS, group_average, variant_reader
 from glassbench.jobs import Job, Outcome, Plan, cell_jobs
-from glassbench.methods import factory, in_table_order
+from glassbench.methods import factory
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind
 from glassbench.records import Cell, Results
 from glassbench.suite import DIRECTIONS, class_split, task_classes
-from glassbench.table_entries import dataset_order, grouped, make_table, means_note
+from glassbench.table_entries import by_method, dataset_of, dataset_order, make_table, means_note
 from glassbench.table_model import Entry, Row, Table
 from graphglass import GraphGlass, GraphSet
 from graphglass.channels.calibration import conformal_p_values
@@ -119,11 +119,8 @@ def contaminated_references(
 
 def contaminated_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """One row per share of anomalies among the references, for each method."""
-    by_method = grouped(results.records(), lambda record: str(record["method"]))
-    methods = in_table_order(by_method)
-    rows = []
-    for method in methods:
-        own = by_method[method]
+    methods, rows = by_method(results.records()), []
+    for method, own in methods.items():
         for share in SHARES:
             entries: list[Entry] = [
                 group_average(own, names, direction, variant_reader(f"{share}%", metric))
@@ -138,6 +135,6 @@ def contaminated_tables(results: Results, metric: str = "auroc") -> list[Table]:
     sides = [f"{group}, class {direction}" for group in GROUPS for direction in DIRECTIONS]
     head = ("anomalies among the references", *sides, "normals at p ≤ 0.05 (%)", "anomalies at p ≤ 0.05 (%)")
     note = "Averaged within a dataset first; the last two columns are means over all datasets and both directions."
-    measured = dataset_order(str(record["cell"]["dataset"]) for record in results.records())
+    measured = dataset_order(map(dataset_of, results.records()))
     notes = [means_note(results, deviations=False), note, f"Datasets measured: {', '.join(measured)}."]
     return [make_table(results, metric, head, rows, notes)]

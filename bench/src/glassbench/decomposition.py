@@ -13,6 +13,7 @@ from glassbench.records import Record, Results
 from glassbench.table_entries import (
     SHORT,
     average,
+    dataset_of,
     dataset_values,
     figure_entry,
     grouped,
@@ -43,7 +44,7 @@ def decomposition_tables(results: Results, metric: str = "auroc") -> list[Table]
 
 def decomposition_table(authors: Sequence[Record], graphglass: Sequence[Record]) -> Table:
     """One row per dataset, means over those that ran and over all twelve."""
-    by_name = grouped(authors, lambda record: str(record["cell"]["dataset"]))
+    by_name = grouped(authors, dataset_of)
     ours = dataset_values(graphglass, "auroc")
     rows = []
     for name in TWELVE:

@@ -19,6 +19,8 @@ from glassbench.table_entries import (
     METRIC_TITLES,
     SHORT,
     average,
+    by_method,
+    dataset_of,
     dataset_order,
     dataset_values,
     grouped,
@@ -86,7 +88,7 @@ def known_gain(records: Sequence[Record]) -> str:
     """What known anomalies add, in a sentence."""
     names = _present(records)
     means = [
-        average([_mean([r for r in records if _dataset(r) == name], way, variant_reader(m, "auroc"))
+        average([_mean([r for r in records if dataset_of(r) == name], way, variant_reader(m, "auroc"))
                  for name in names for way in KNOWN_DIRECTIONS])
         for m in ("0", "1", "20", "100")
     ]  # fmt: skip
@@ -115,8 +117,8 @@ def summary_table(root: str | Path, protocol: str = "minority", metric: str = "a
         raise BenchError(f"{root} holds no single-domain results of protocol {protocol!r}.")
     names = [name for name in _present([*records[0], *records[1]]) if name in TWELVE]
     methods = in_table_order({record["method"] for side in records for record in side})
-    held = [grouped(side, lambda record: str(record["method"])) for side in records]
-    shared = [name for name in names if all(name in map(_dataset, own) for side in held for own in side.values())]
+    held = [by_method(side) for side in records]
+    shared = [name for name in names if all(name in map(dataset_of, own) for side in held for own in side.values())]
     spans = [names] if len(shared) in (0, len(names)) else [names, shared]
     rows = [_summary_row(method, held, spans, metric) for method in sorted(methods, key=_group)]
     if metric == "auroc":
@@ -159,7 +161,7 @@ def _summary_row(
     for span in spans:
         sides = [average(side[name] for name in span) if set(span) <= set(side) else None for side in values]
         averages += [*sides, average(sides) if all(sides) else None]
-    runs = [[sum(_dataset(record) == name for record in side) for name in spans[0]] for side in own]
+    runs = [[sum(dataset_of(record) == name for record in side) for name in spans[0]] for side in own]
     seeds = " / ".join(number_range(counts) for counts in runs)
     missing = " / ".join(str(sum(max(SEEDS - count, 0) for count in counts)) for counts in runs)
     return Row(method, (*averages, seeds, missing), group=_group(method))
@@ -167,19 +169,18 @@ def _summary_row(
 
 def suite_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """The averages of both groups, and every dataset."""
-    by_method = grouped(results.records(), lambda record: str(record["method"]))
-    methods = in_table_order(by_method)
+    methods = by_method(results.records())
 
     def value(record: Record) -> float:
         return float(record["metrics"][metric])
 
-    rows = [_both_groups(method, by_method[method], DIRECTIONS, value, results) for method in methods]
+    rows = [_both_groups(method, own, DIRECTIONS, value, results) for method, own in methods.items()]
     details = []
     for name in _present(results.records()):
         cells = []
-        for method in methods:
-            own = [record for record in by_method[method] if _dataset(record) == name]
-            sides = [_mean(own, direction, value) for direction in DIRECTIONS]
+        for own in methods.values():
+            of_dataset = [record for record in own if dataset_of(record) == name]
+            sides = [_mean(of_dataset, direction, value) for direction in DIRECTIONS]
             cells.append(" / ".join("–" if side is None else side.text() for side in sides))
         details.append(Row(SHORT.get(name, name), tuple(cells)))
     limits = "{references} references, {test_normal} normal and {test_anomalous} anomalous test graphs".format(**LIMITS)
@@ -196,12 +197,11 @@ def suite_tables(results: Results, metric: str = "auroc") -> list[Table]:
 
 def known_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """One row per method and number of known anomalies, both groups and directions."""
-    by_method = grouped(results.records(), lambda record: str(record["method"]))
-    rows = []
+    methods, rows = by_method(results.records()), []
     for m in KNOWN:
-        for method in in_table_order(by_method):
+        for method, own in methods.items():
             value = variant_reader(str(m), metric)
-            row = _both_groups(method, by_method[method], KNOWN_DIRECTIONS, value, results, f"m = {m}")
+            row = _both_groups(method, own, KNOWN_DIRECTIONS, value, results, f"m = {m}")
             rows += [row] if any(isinstance(entry, Value) for entry in row.entries) else []
     note = (
         "m known anomalies, at most half of them, drawn at random and never tested; the test set is the same for "
@@ -215,10 +215,8 @@ def known_tables(results: Results, metric: str = "auroc") -> list[Table]:
 
 def share_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """One row per method, one column per share of anomalies in the test set."""
-    by_method = grouped(results.records(), lambda record: str(record["method"]))
     rows = []
-    for method in sorted(in_table_order(by_method), key=_group):
-        own = by_method[method]
+    for method, own in sorted(by_method(results.records()).items(), key=lambda item: _group(item[0])):
         names = _present(own)
         entries = [group_average(own, names, None, variant_reader(f"{share}%", metric)) for share in SHARES]
         rows.append(Row(method, (*entries, seeds_of(own), str(len(names))), group=_group(method)))
@@ -255,7 +253,7 @@ def _both_groups(
 
 def group_average(records: Sequence[Record], names: Iterable[str], direction: str | None, value: Measure) -> Entry:
     """The mean over datasets of their means over classes and seeds."""
-    groups = grouped(records, _dataset)
+    groups = grouped(records, dataset_of)
     return average([_mean(groups.get(name, []), direction, value) for name in names])
 
 
@@ -264,9 +262,5 @@ def _mean(records: Sequence[Record], direction: str | None, value: Measure) -> V
     return average([Value(number) for record in chosen if (number := value(record)) is not None])
 
 
-def _dataset(record: Record) -> str:
-    return str(record["cell"]["dataset"])
-
-
 def _present(records: Iterable[Record]) -> list[str]:
-    return dataset_order(_dataset(record) for record in records)
+    return dataset_order(map(dataset_of, records))

@@ -8,7 +8,7 @@ from glassbench import paper_figures as paper
 from glassbench.metrics import summary
 from glassbench.private_series import DIAGNOSTICS, REFERENCES, SITES, SIZES
 from glassbench.records import Record, Results
-from glassbench.table_entries import SHORT, figure_entry, grouped, make_table, means_note, variant_entry
+from glassbench.table_entries import SHORT, figure_entry, grouped, make_table, means_note, method_of, variant_entry
 from glassbench.table_model import Entry, Row, Table, Value
 from glassbench.transfer import DISJOINT
 
@@ -53,7 +53,7 @@ def _of_sketches(settings: Settings) -> bool:
 
 def _by_method(results: Results) -> dict[str, Settings]:
     found = {}
-    for method, records in grouped(results.records(), lambda record: str(record["method"])).items():
+    for method, records in grouped(results.records(), method_of).items():
         groups = grouped(records, lambda r: (str(r["cell"]["source"]), str(r["cell"]["dataset"])))
         found[method] = {setting: groups[setting] for setting in DISJOINT if setting in groups}
     return found

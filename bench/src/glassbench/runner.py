@@ -134,29 +134,12 @@ def _on_cluster(
 
     The workers read the datasets from their own data root; another copy than this process has is refused.
     """
-    from distributed import KilledWorker, as_completed
+    from graphglass.cluster.jobs import on_workers
 
-    pending: dict[Any, Job] = {}
-    running = as_completed()
-
-    def launch() -> None:
-        if (job := next(waiting, None)) is not None:
-            data = {name: datasets.hash(name) for name in job.datasets}
-            future = client.submit(_on_worker, (job, datasets, data), threads, pure=False)
-            pending[future] = job
-            running.add(future)
-
-    for _ in range(_AHEAD * max(1, len(client.scheduler_info()["workers"]))):
-        launch()
-    for future in running:
-        job = pending.pop(future)
-        launch()
-        try:
-            outcomes, error = future.result()
-        except KilledWorker as killed:
-            outcomes, error = [], f"every worker that took it died ({killed})"
-        except Exception as failure:  # whatever became of one job, the others finish
-            outcomes, error = [], f"{type(failure).__name__}: {failure}"
+    tasks = ((job, datasets, {name: datasets.hash(name) for name in job.datasets}) for job in waiting)
+    work = partial(_on_worker, threads=threads)
+    for (job, *_), found, reason in on_workers(client, work, tasks, ahead=_AHEAD):
+        outcomes, error = found or ([], reason)
         for outcome in outcomes:
             yield job, outcome
         if error is not None:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassbench.jobs import Job, Outcome, Plan
-from glassbench.methods import factory, in_table_order
+from glassbench.methods import factory
 from glassbench.metrics import evaluate
 from glassbench.protocols import blind
 from glassbench.records import Cell, Results
 from glassbench.single import fit_and_score
-from glassbench.table_entries import SHORT, grouped, make_table, means_note, values_by
+from glassbench.table_entries import SHORT, by_method, make_table, means_note, values_by
 from glassbench.table_model import Entry, Row, Table, Value
 from graphglass.errors import BenchError
 from graphglass.graphs.concatenation import concatenate
@@ -102,23 +102,21 @@ def _named(prefix: str, graphs: GraphSet) -> GraphSet:
 
 def shift_tables(results: Results, metric: str = "auroc") -> list[Table]:
     """One row per pair, one column per method, the published figures next to them."""
-    by_method = grouped(results.records(), lambda record: str(record["method"]))
-    methods = in_table_order(by_method)
     values = {
         method: values_by(own, lambda r: (r["cell"]["dataset"], r["cell"]["other"], r["cell"]["kept"]), metric)
-        for method, own in by_method.items()
+        for method, own in by_method(results.records()).items()
     }
     rows = []
     for kept, pairs in (("structure", PAIRS), ("elements", ELEMENTS)):
         for one, other in pairs:
-            entries: list[Entry] = [values[method].get((one, other, kept)) for method in methods]
+            entries: list[Entry] = [own.get((one, other, kept)) for own in values.values()]
             if not any(entries):
                 continue
             printed = PUBLISHED.get((one, other)) if kept == "structure" and metric == "auroc" else None
             entries.append(None if printed is None else Value(printed))
             title = f"{SHORT.get(one, one)} against {SHORT.get(other, other)}"
             rows.append(Row(title, tuple(entries), group="structure only" if kept == "structure" else "elements kept"))
-    head = ("references against", *methods, "GOOD-D, published")
+    head = ("references against", *values, "GOOD-D, published")
     note = (
         "90% of the first dataset are references; its rest and as many random graphs of the second are tested. GOOD-D "
         "takes the first graphs of the second file, and sets its epochs per pair."

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from glassbench.datasets import EVERY
+from glassbench.methods import in_table_order
 from glassbench.metrics import summary
 from glassbench.paper_figures import Figures
 from glassbench.records import MANIFEST, Record, Results
@@ -78,9 +79,23 @@ def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, li
     return groups
 
 
+def dataset_of(record: Record) -> str:
+    return str(record["cell"]["dataset"])
+
+
+def method_of(record: Record) -> str:
+    return str(record["method"])
+
+
+def by_method(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """The records of every method, in table order."""
+    groups = grouped(records, method_of)
+    return {method: groups[method] for method in in_table_order(groups)}
+
+
 def dataset_values(records: Iterable[Record], metric: str) -> dict[str, Value]:
     """The mean and spread over seeds on every dataset."""
-    return values_by(records, lambda record: str(record["cell"]["dataset"]), metric)
+    return values_by(records, dataset_of, metric)
 
 
 def values_by(records: Iterable[Record], key: Callable[[Record], K], metric: str) -> dict[K, Value]:

@@ -10,7 +10,6 @@ from glassbench.authors_choices import choice_tables
 from glassbench.contaminated import contaminated_tables
 from glassbench.decomposition import decomposition_tables
 from glassbench.group_tables import known_tables, share_tables, suite_tables
-from glassbench.methods import in_table_order
 from glassbench.metrics import average_ranks
 from glassbench.pretraining import pretrained_table
 from glassbench.private_tables import private_tables
@@ -22,12 +21,14 @@ from glassbench.table_entries import (
     METRIC_TITLES,
     SHORT,
     average,
+    by_method,
     dataset_order,
     dataset_values,
     figure_entry,
     grouped,
     make_table,
     means_note,
+    method_of,
     published_name,
     values_by,
     variant_entry,
@@ -59,16 +60,13 @@ def folder_tables(results: Results, metric: str = "auroc") -> list[Table]:
 
 def single_table(results: Results, metric: str = "auroc") -> Table:
     """One row per method, one column per dataset, the average and the rank (tab:main_results)."""
-    by_method = grouped(results.records(), _method)
-    methods = in_table_order(by_method)
-    values = {m: dataset_values(by_method[m], metric) for m in methods}
+    values = {method: dataset_values(own, metric) for method, own in by_method(results.records()).items()}
     names = dataset_order(name for row in values.values() for name in row)
     complete = {m: row for m, row in values.items() if all(name in row for name in names)}
     sign = -1 if metric in LOWER_IS_BETTER else 1
     ranks = average_ranks({m: {n: sign * v.mean for n, v in row.items()} for m, row in complete.items()})
     rows = []
-    for method in methods:
-        row = values[method]
+    for method, row in values.items():
         mean = average(row.values()) if method in complete else None
         rank: Entry = Value(ranks[method], digits=2) if method in ranks else None
         rows.append(Row(method, (*(row.get(name) for name in names), mean, rank)))
@@ -82,14 +80,14 @@ def single_table(results: Results, metric: str = "auroc") -> Table:
     italics = "; rows in italics quote the paper, whose protocol and model choice differ"
     quotes = any(row.quoted for row in rows)
     notes = [means_note(results), f"{ranked}{italics if quotes else ''}."]
-    if unfinished := [m for m in methods if m not in complete]:
+    if unfinished := [m for m in values if m not in complete]:
         notes.append(f"Not on every dataset yet: {', '.join(unfinished)}.")
     return make_table(results, metric, head, rows, notes, marked=range(len(names) + 1))
 
 
 def scoring_table(results: Results, metric: str = "auroc") -> Table:
     """One row per dataset, one column per scoring rule (tab:scoring)."""
-    return _variants_table(results, metric, _method, paper.SCORING)
+    return _variants_table(results, metric, method_of, paper.SCORING)
 
 
 def lora_table(results: Results, metric: str = "auroc") -> Table:
@@ -123,7 +121,7 @@ def text_table(results: Results, metric: str = "auroc") -> Table:
     records = results.records()
     encoders = list(dict.fromkeys(record["cell"]["encoder"] for record in records))
     rows = []
-    for title, name, some in _rows_by(records, _method):
+    for title, name, some in _rows_by(records, method_of):
         own = values_by(some, lambda record: record["cell"]["encoder"], metric)
         published = paper.TEXT_ENCODERS.get((name,)) if metric == "auroc" else None
         quoted = [figure_entry(published, column) for column in ("qwen3-0.6b", "qwen3-4b", "qwen3-8b")]
@@ -141,10 +139,6 @@ def _rows_by(records: Sequence[Record], kind: Callable[[Record], str]) -> Iterat
     for name, one in itertools.product(dataset_order(name for name, _ in groups), kinds):
         if own := groups.get((name, one)):
             yield (name if len(kinds) == 1 else f"{one}: {name}"), name, own
-
-
-def _method(record: Record) -> str:
-    return str(record["method"])
 
 
 def _alone(layout: Callable[[Results, str], Table]) -> Callable[[Results, str], list[Table]]:

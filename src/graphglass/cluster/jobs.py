@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from graphglass.cluster.parts import (
     Outcome,
-    Part,
     list_parts,
     score_part,
 )
@@ -19,13 +18,15 @@ from graphglass.errors import ClusterError
 from graphglass.files.load import artifact_digest
 from graphglass.files.progress import progress_bar
 
+T = TypeVar("T")
+R = TypeVar("R")
 # Parts under way per worker: enough to keep it busy, few enough that a failure is seen early.
 _AHEAD = 3
 _PATIENCE = 5  # seconds between looks at the scheduler
 
 
 def score_parts(
-    client: object,
+    client: Any,
     model: str | Path,
     sources: Sequence[str | Path],
     output: str | Path,
@@ -51,51 +52,50 @@ def score_parts(
     progress : bool
         Show progress on standard error.
     """
-    where = _reachable(model)
+    where = str(model) if "://" in str(model) else str(Path(model).absolute())
     work = partial(score_part, model=where, digest=artifact_digest(where), strict=strict)
-    return _run(client, work, sources, output, progress)
-
-
-def _reachable(model: str | Path) -> str:
-    text = str(model)
-    return text if "://" in text else str(Path(text).absolute())
-
-
-def _run(
-    client: Any, work: Callable[[Part], Outcome], sources: Sequence[str | Path], output: str | Path, progress: bool
-) -> list[Outcome]:
-    from distributed import KilledWorker
-
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise ClusterError(f"{folder} is a file; results of many parts need a directory.")
     folder.mkdir(parents=True, exist_ok=True)
-    waiting = iter(parts := list_parts(sources, folder))
-    ahead = _AHEAD * max(1, len(client.scheduler_info()["workers"]))
-    pending: dict[Any, Part] = {}
-    outcomes = []
-
-    def launch(count: int) -> None:
-        for part in islice(waiting, count):
-            pending[client.submit(work, part, pure=False, retries=2)] = part
-
+    parts, outcomes = list_parts(sources, folder), []
     with progress_bar("Parts", len(parts), show=progress) as advance:
-        launch(ahead)
-        while pending:
-            for future in _next_finished(client, pending):
-                part = pending.pop(future)
-                try:
-                    outcomes.append(future.result())
-                except Exception as error:  # one part that fails does not stop the others
-                    died = f"every worker that took it died ({error})"
-                    reason = died if isinstance(error, KilledWorker) else f"{type(error).__name__}: {error}"
-                    outcomes.append(Outcome(part, error=f"{part.source}: {reason}"))
-                advance()
-                launch(1)
+        for part, outcome, reason in on_workers(client, work, parts, retries=2):
+            outcomes.append(Outcome(part, error=f"{part.source}: {reason}") if outcome is None else outcome)
+            advance()
     return sorted(outcomes, key=lambda outcome: outcome.part.source)
 
 
-def _next_finished(client: Any, pending: Mapping[Any, Part]) -> list[Any]:
+def on_workers(
+    client: Any, work: Callable[[T], R], items: Iterable[T], *, ahead: int = _AHEAD, retries: int = 0
+) -> Iterator[tuple[T, R | None, str]]:
+    """Every item as its work ends on a worker, with the result, or None and the reason: one failure stops no other.
+
+    Only `ahead` items per worker are taken from `items` at a time.
+    """
+    from distributed import KilledWorker
+
+    waiting, pending = iter(items), dict[Any, T]()
+
+    def launch(count: int) -> None:
+        for item in islice(waiting, count):
+            pending[client.submit(work, item, pure=False, retries=retries)] = item
+
+    launch(ahead * max(1, len(client.scheduler_info()["workers"])))
+    while pending:
+        for future in _next_finished(client, pending):
+            item, result, reason = pending.pop(future), None, ""
+            launch(1)
+            try:
+                result = future.result()
+            except KilledWorker as error:
+                reason = f"every worker that took it died ({error})"
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+            yield item, result, reason
+
+
+def _next_finished(client: Any, pending: Iterable[Any]) -> list[Any]:
     """Wait for some of the futures. A client whose scheduler has died would wait for ever."""
     from distributed import wait
 
@@ -107,6 +107,6 @@ def _next_finished(client: Any, pending: Mapping[Any, Part]) -> list[Any]:
         except CancelledError:  # by the client, when the connection is lost
             break
     raise ClusterError(
-        "The scheduler does not answer any more. Finished parts are kept: start a scheduler and run the same command "
+        "The scheduler does not answer any more. What is finished is kept: start a scheduler and run the same command "
         "again."
     )

@@ -4,7 +4,7 @@ Paper: Li et al., "CVTGAD: Simplified Transformer with Cross-View Attention", EC
 Usage: ``CVTGAD(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods cvtgad``.
 Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. ``CVTGADBatch`` has
 the published score, which compares test graphs with each other. What differs from the authors' code is in
-docs/baselines.md.
+bench/docs/baselines.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Paper: Luo et al., "Deep Graph Level Anomaly Detection with Contrastive Learning", Scientific Reports 2022.
 Usage: ``GLADC(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods gladc``.
 Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. What differs from
-the authors' code is in docs/baselines.md.
+the authors' code is in bench/docs/baselines.md.
 """
 
 from __future__ import annotations

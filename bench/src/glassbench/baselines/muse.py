@@ -3,7 +3,7 @@
 Paper: Kim et al., "Rethinking Reconstruction-based Graph-Level Anomaly Detection", NeurIPS 2024.
 Usage: ``MUSE(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods muse``.
 Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. What differs from
-the authors' code is in docs/baselines.md.
+the authors' code is in bench/docs/baselines.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Paper: Liu et al., "Towards Self-Interpretable Graph-Level Anomaly Detection", N
 Usage: ``SIGNET(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods signet``.
 Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. ``SIGNETBatch`` has
 the published score, which compares test graphs with each other. What differs from the authors' code is in
-docs/baselines.md.
+bench/docs/baselines.md.
 """
 
 from __future__ import annotations

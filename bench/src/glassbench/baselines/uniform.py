@@ -3,8 +3,8 @@
 Paper: Song et al., "UniFORM: Towards Unified Framework for Anomaly Detection on Graphs", AAAI 2025; no code was
 released.
 Usage: ``UniFORM(random_state=0).fit(normals).decision_function(graphs)``, or ``glassbench single --methods uniform``.
-Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. What differs from
-the authors' code is in docs/baselines.md.
+Promise: a graph is scored alone, by the last of a fixed number of steps; no label chooses anything. What is ours where
+the description gives nothing is in bench/docs/baselines.md.
 """
 
 from __future__ import annotations
