@@ -12,7 +12,7 @@ from graphglass.errors import FormatError, LimitError
 from graphglass.graphs.datasets import bundled_path
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
 from graphglass.graphs.read import read_graphs
-from graphglass.graphs.readers.archive import open_archive
+from graphglass.graphs.readers.tu import open_archive
 
 
 def make(path: Path, members: dict[str, str]) -> Path:

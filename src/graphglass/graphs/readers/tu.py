@@ -1,8 +1,14 @@
-"""The TU text format: NAME_A.txt, NAME_graph_indicator.txt and optional label files, in a folder or zip."""
+"""The TU text format: NAME_A.txt, NAME_graph_indicator.txt and optional label files, in a folder or zip.
+
+A zip archive is opened without trust: nothing is extracted, sizes and names are checked before a byte is unpacked.
+"""
 
 from __future__ import annotations
 
 import re
+import stat
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +22,6 @@ from numpy.typing import NDArray
 from graphglass.errors import FormatError, GraphError
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import DEFAULT_LIMITS, Limits
-from graphglass.graphs.readers.archive import open_archive
 from graphglass.graphs.readers.flat import FlatGraphs
 from graphglass.graphs.readers.number_table import read_numbers
 from graphglass.graphs.readers.options import ReadOptions
@@ -225,3 +230,36 @@ def _assemble(path: Path, members: dict[str, tuple[_Opener, int]], limits: Limit
 
 def _opener(path: Path) -> _Opener:
     return lambda: path.open("rb")
+
+
+@contextmanager
+def open_archive(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """The archive, after its table of contents was checked: sizes, encryption, and names that leave the archive."""
+    if not path.stat().st_size:
+        raise FormatError(f"{path.name} is empty (0 bytes). Fetch or copy it again.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_members(path, archive.infolist(), limits)
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise FormatError(
+            f"{path.name} is not a readable zip archive ({error}). It may be truncated: fetch or copy it again."
+        ) from error
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo], limits: Limits) -> None:
+    limits.check("max_zip_entries", len(members), f"Members of {path.name}")
+    declared = sum(member.file_size for member in members)
+    limits.check("max_zip_bytes", declared, f"Unpacked bytes of {path.name}")
+    limits.check_ratio(declared, path.stat().st_size, path.name)
+    for member in members:
+        name = member.filename
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        if name.startswith(("/", "\\")) or ".." in parts or ":" in name:
+            raise FormatError(f"{path.name} holds a member whose path leaves the archive: {name!r}. It is refused.")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise FormatError(f"{path.name} holds a symbolic link: {name!r}. It is refused.")
+        if not 0 <= member.header_offset < path.stat().st_size:
+            raise FormatError(f"{path.name} is not a readable zip archive: {name!r} lies outside of the file.")
+        if member.flag_bits & 0x1:
+            raise FormatError(f"{path.name} is encrypted ({name!r}). Unpack it yourself and read the folder.")
