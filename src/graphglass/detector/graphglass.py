@@ -65,8 +65,9 @@ class GraphGlass(ReferenceDetector):
 
         Parameters
         ----------
-        graphs, y
-            As for :meth:`ReferenceDetector.fit`.
+        graphs : GraphSet, or anything :func:`graphglass.read_graphs` reads
+            At least two normal graphs, or several domains of them; see :meth:`ReferenceDetector.fit`.
+        y : ignored
         anomalies : GraphSet, or anything :func:`graphglass.read_graphs` reads, optional
             Known anomalies, see :meth:`add_anomalies`.
         """
