@@ -24,6 +24,8 @@ MEANINGS = {
     "known anomalies": "graphs near one of them score higher",
     "candidates": "with very many references, an index selects those that a query is compared with, in every channel",
     "index": "of the references' sketches, and how many of the nearest sketches it finds",
+    "approximate": "what is not compared exactly",
+    "estimated": "by sampling, where graphs are very large",
     "calibration": "what p-values and the threshold come from",
     "graphs carry": "queries must carry the same",
     "nodes per graph": "median of the references, and the largest",
@@ -54,7 +56,8 @@ def model_facts(detector: ReferenceDetector) -> dict[str, object]:
         "channels": ", ".join(channel.name for channel in scorer.channels),
         "references": scorer.reference_count,
         "known anomalies": 0 if detector.anomalies_ is None else len(detector.anomalies_),
-        **scorer.approximations(),
+        **(scorer.approximations() or {"approximate": "nothing: every query is compared with every reference"}),
+        "estimated": f"structure of {counted(int(detector.references_.profile.estimated.sum()), 'reference')}",
         "graphs carry": "; ".join(scorer.schema.carried()) or "structure alone",
         "reading": "not known" if scorer.reading is None else scorer.reading.described(),
         "nodes per graph": f"{int(np.median(graphs.sizes))}, at most {graphs.sizes.max()}",
@@ -71,17 +74,13 @@ def model_card(detector: ReferenceDetector) -> str:
     lines = [
         "# Model card",
         "",
-        (f"Written by GraphGlass {__version__}. `manifest.json` has the sha256 of every file except this page."),
+        f"Written by GraphGlass {__version__}. `manifest.json` has the sha256 of every file except this page.",
         "",
         *(f"- {name}: {value} ({MEANINGS[name]})" for name, value in model_facts(detector).items()),
         "",
         "## Calibration",
         "",
         *_calibration(detector),
-        "",
-        "## What is approximate",
-        "",
-        *_approximate(detector),
     ]
     return "\n".join(lines) + "\n"
 
@@ -93,21 +92,9 @@ def _calibration(detector: ReferenceDetector) -> list[str]:
     p_values = conformal_p_values(scores[::2], scores[1::2])
     rows = [f"| {level:g} | {(p_values <= level).mean():.3f} |" for level in LEVELS]
     return [
-        (
-            "P-values of every other reference against the rest, from leave-one-out scores. A share near the level is "
-            f"right; no p-value of this model is below {1 / (len(scores) + 1):.2g}."
-        ),
+        "P-values of every other reference against the rest, by leave-one-out scores. A share near the level is right.",
         "",
         "| level | share with a p-value at most this |",
         "|---|---:|",
         *rows,
     ]
-
-
-def _approximate(detector: ReferenceDetector) -> list[str]:
-    found = ["Codes come from a trained encoder; see `encoder_settings`."] * bool(detector.references_.codes)
-    found += [f"{name}: {text}" for name, text in detector.scorer_.approximations().items()]
-    estimated = detector.references_.profile.estimated
-    if np.any(estimated):
-        found.append(f"Structure of {counted(int(np.sum(estimated)), 'large reference')} was estimated by sampling.")
-    return [f"- {line}" for line in found] or ["Nothing: every query is compared with every reference."]
