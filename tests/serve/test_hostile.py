@@ -5,6 +5,11 @@ import os
 import random
 from collections import Counter
 
+import pytest
+from pydantic import ValidationError
+
+from graphglass.serve.schemas import ScoreRequest
+
 COUNT = int(os.environ.get("GRAPHGLASS_FUZZ_BODIES", "400"))
 SEEDS = [
     {"graphs": [{"id": "a", "nodes": 4, "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]}]},
@@ -65,3 +70,15 @@ def test_hostile_bodies_leave_the_server_answering(client):
     after = client.post("/v1/score", json=good)
     assert after.status_code == 200
     assert after.json()["results"][0]["score"] == before
+
+
+@pytest.mark.parametrize("body", [
+    {"graphs": [1] * 5000}, {"smiles": [1] * 5000}, {str(i): 0 for i in range(5000)},
+    {"smiles": [{"smiles": "C", "columns": {str(i): [] for i in range(5000)}}] * 2},
+    {"smiles": [{str(i): 0 for i in range(5000)}]},
+])  # fmt: skip
+def test_one_fault_is_told_and_no_list_of_millions(body):
+    """All faults of a body of 8 MB took 47 processor seconds and 4.6 GB, on the thread that answers health checks."""
+    with pytest.raises(ValidationError) as raised:
+        ScoreRequest.model_validate(body)
+    assert raised.value.error_count() <= 2  # a molecule is text or an object

@@ -52,6 +52,8 @@ def test_body_limit_counts_streamed_bytes(client):
     answer = client.post("/v1/score", content=endless(), headers={"content-type": "application/json"})
     assert answer.status_code == 413
     assert answer.headers["content-type"] == "application/problem+json"
+    file = client.post("/v1/read", content=endless(), headers={"content-type": "application/octet-stream"})
+    assert file.status_code == 413
     small = client.post("/v1/score", content=b"{}", headers={"content-type": "application/json"})
     assert small.status_code == 422
 

@@ -88,11 +88,16 @@ def test_a_large_graph_holds_nobody(service, serving, ring):
 @pytest.mark.slow
 def test_the_answer_is_the_same_in_both_processes(service, serving, ring):
     body = {"graphs": [ring(9, "nine")]}
+    value: list[object] = []
+    for _ in range(800):  # as deep as JSON may be, and deeper than pickle takes
+        value = [value]
+    nested = {"graphs": [ring(9) | {"columns": {"deep": value}}]}
     found = []
     for quick in (10.0, 0.0):
         with serving(create_app(service, limits=ServeLimits(quick_seconds=quick, seconds=300))) as address:
             score = httpx.post(f"{address}/v1/score", json=body, timeout=300).json()
             explanation = httpx.post(f"{address}/v1/explain", json=body, timeout=300).json()
+            assert httpx.post(f"{address}/v1/score", json=nested, timeout=300).status_code in (200, 422)
         found.append((score, explanation))
     assert found[0] == found[1]
 

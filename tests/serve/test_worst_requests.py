@@ -1,5 +1,6 @@
 """The worst request known of every kind: other clients and health checks hardly notice it."""
 
+import gzip
 import os
 import random
 import socket
@@ -13,7 +14,7 @@ import httpx
 import pytest
 
 from graphglass.serve import schemas
-from graphglass.serve.request_graphs import ServeLimits, check_work, estimated_seconds, is_quick_file
+from graphglass.serve.request_graphs import ServeLimits, check_work, estimated_seconds, is_quick_file, item_names
 from graphglass.serve.worker_process import memory_limit
 
 SECONDS = 8  # for one answer; then the worker process is killed
@@ -103,6 +104,9 @@ JSON_REQUESTS = {
             ]
         },
     ),
+    "open brackets": ("/v1/score", {"smiles": ["[" * 4_000] * 256}),
+    "more nodes than allowed": ("/v1/score", {"graphs": [{"nodes": [{}] * 1_900_000}]}),
+    "no graphs": ("/v1/score", {"graphs": [1] * 2_600_000}),
     "drift": ("/v1/drift", {"scores": [random.Random(i).random() for i in range(20_000)]}),
 }
 QUICK = {
@@ -111,8 +115,12 @@ QUICK = {
     "attributes of one node",
     "attributes of each node",
     "attributes in other orders",
+    "more nodes than allowed",
+    "no graphs",
 }
+LINE = '{"nodes": 1000, "edges": [' + ", ".join(f"[{i % 1000}, {i % 997}]" for i in range(2_000)) + "]}\n"
 FILES = {
+    "many edges.jsonl.gz": gzip.compress((LINE * 1_500).encode()),
     "four lattices.smi": "\n".join([LATTICE] * 4),
     "four small lattices.smi": "\n".join([lattice((27, 29), 60)] * 4),
     "many macrocycles.smi": "\n".join([MACROCYCLE] * 30),
@@ -120,6 +128,7 @@ FILES = {
     "a lattice.csv": f"name,smiles\nx,{lattice((9,), 900)}\n",
     "bare nodes.jsonl": '{"nodes": 100000, "edges": []}\n' * 120,
 }
+FILES = {name: text.encode() if isinstance(text, str) else text for name, text in FILES.items()}
 
 
 @pytest.mark.parametrize("name", [name for name in JSON_REQUESTS if name not in QUICK])
@@ -131,7 +140,7 @@ def test_the_worst_requests_are_not_for_the_scoring_thread(name):
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "bare nodes.jsonl"])
 def test_the_worst_files_are_not_for_the_scoring_thread(name):
-    assert not is_quick_file(FILES[name].encode(), name)
+    assert not is_quick_file(FILES[name], name)
     assert is_quick_file(b"c1ccccc1O phenol\nCC(=O)O acid\n", "usual.smi")
 
 
@@ -141,6 +150,16 @@ def test_rings_are_estimated_by_what_they_take():
     assert estimated_seconds({"smiles": lattice((2, 5, 17), 300)}, reading) > 0.38
     assert estimated_seconds({"smiles": LATTICE}, reading) > 18.7
     assert estimated_seconds({"smiles": "[13CH3][13CH2]" * 100}, reading) < 0.2
+
+
+def test_what_is_no_text_is_not_written_out_as_one():
+    class Long(list):
+        def __repr__(self):
+            raise AssertionError
+
+    item = {"smiles": Long()}
+    assert estimated_seconds(item, ServeLimits().reading) < 0.01
+    assert item_names([item]) == ("graph-0",)
 
 
 def test_memory_is_bounded_and_free_again():

@@ -111,9 +111,8 @@ def is_smiles(text: str) -> bool:
 
 def detect_object(source: Any, wanted: str | None, options: ReadOptions) -> tuple[str, Iterable[tuple[int, Any]]]:
     """The format of objects in memory, and the objects with their place in the list."""
-    kind = _kind(source)
-    if kind is not None and not (kind == "pyg" and _is_collection(source)):
-        return wanted or kind, [(0, source)]
+    if is_one(source):
+        return wanted or str(_kind(source)), [(0, source)]
     try:
         items = iter(source)
     except TypeError:
@@ -138,8 +137,10 @@ def _alike(items: Iterable[object], kind: str | None, options: ReadOptions) -> I
             yield position, item
 
 
-def _is_collection(source: object) -> bool:
-    return any(ancestor.__name__ in {"Dataset", "DataLoader"} for ancestor in type(source).__mro__)
+def is_one(source: object) -> bool:
+    """Whether an object is one graph or table, and no collection of them."""
+    datasets = {"Dataset", "DataLoader"}.intersection(ancestor.__name__ for ancestor in type(source).__mro__)
+    return _kind(source) is not None and not (_kind(source) == "pyg" and datasets)
 
 
 def _kind(item: object) -> str | None:

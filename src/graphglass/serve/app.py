@@ -31,7 +31,7 @@ from graphglass.serve.answers import (
     score_requests,
 )
 from graphglass.serve.drift import drift_curve
-from graphglass.serve.graph_files import read_file, read_in_worker
+from graphglass.serve.graph_files import file_answer, read_in_worker
 from graphglass.serve.middleware import BodyLimit, Counters, Guard, problem_response
 from graphglass.serve.pages import docs_page, inspector_page, style_sheet
 from graphglass.serve.queues import Batcher, BusyError, WorkThread
@@ -168,13 +168,13 @@ def create_app(
         evidence, alarms = await timely((batcher if quick else worker).run(drift_curve, request.scores))
         return schemas.DriftAnswer(evidence=evidence, alarms=alarms)
 
-    @app.post("/v1/read", openapi_extra=_FILE_BODY)
+    @app.post("/v1/read", response_model=schemas.FileAnswer, openapi_extra=_FILE_BODY)
     async def read(
         request: Request,
         name: Annotated[str, Query(max_length=200, description="Of the file; its suffix names the format.")] = "",
         columns: Annotated[schemas.TableColumns, Depends()] = schemas.TableColumns(),  # noqa: B008
         content_type: Annotated[str | None, Header(include_in_schema=False)] = None,
-    ) -> schemas.FileAnswer:
+    ) -> Response:
         """Read a file in any format of `glass score`; returns node-link records and SMILES, with your own columns.
 
         A table without known columns is a problem with its `columns`, to name those that hold the graphs.
@@ -182,12 +182,10 @@ def create_app(
         if content_type != "application/octet-stream":  # which browsers do not send across sites without asking
             raise InputError("Send the file as application/octet-stream.")
         content = await request.body()
-        named = columns.model_dump(exclude_none=True)
-        reading = current.service.reading
-        if is_quick_file(content, name):
-            return await timely(batcher.run(read_file, content, name, bounds.reading, named, reading))
-        how = bounds.reading, bounds.worker_bytes, named, reading
-        return await timely(worker.run(read_in_worker, content, name, *how))
+        how = content, name, bounds.reading, columns.model_dump(exclude_none=True), current.service.reading
+        quick = is_quick_file(content, name)
+        work = batcher.run(file_answer, *how) if quick else worker.run(read_in_worker, bounds.worker_bytes, *how)
+        return Response(await timely(work), media_type="application/json")
 
     @app.get("/v1/model")
     async def model() -> schemas.ModelAnswer:
@@ -343,6 +341,10 @@ def _answer_problems(app: FastAPI) -> None:
         # Other errors name files and settings of the service, which are for its owner and not for its clients.
         logger.error("%s: %s", type(error).__name__, error)
         return problem_response(500, "The service could not do this and changed nothing. The reason is in its log.")
+
+    @app.exception_handler(RecursionError)
+    async def nested(_: Request, error: Exception) -> Response:
+        return problem_response(422, "A value of this request is nested too deeply.")
 
     @app.exception_handler(BusyError)
     @app.exception_handler(TimeoutError)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from graphglass.errors import FormatError, InputError, UnknownColumnsError
+from graphglass.errors import FormatError, InputError, LimitError, UnknownColumnsError
 from graphglass.graphs.formats import FORMATS, SPREADSHEETS
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.limits import Limits
@@ -22,6 +22,7 @@ from graphglass.serve import schemas
 from graphglass.serve.request_graphs import sendable, unique
 from graphglass.serve.worker_process import memory_limit
 
+_ANSWER = 4  # largest answer, as a multiple of the largest body
 SUFFIXES = frozenset(suffix for kind in FORMATS.values() for suffix in kind.suffixes)
 
 
@@ -70,12 +71,20 @@ def read_file(
             ) from error
 
 
-def read_in_worker(
-    content: bytes, name: str, limits: Limits, memory: int, columns: dict[str, str], reading: ReadingOptions | None
-) -> schemas.FileAnswer:
+def file_answer(
+    content: bytes, name: str, limits: Limits, columns: dict[str, str], reading: ReadingOptions | None
+) -> bytes:
+    """The answer as it is sent: millions of edges are written out here and not where other requests wait."""
+    answer = read_file(content, name, limits, columns, reading).model_dump_json().encode()
+    if len(answer) > _ANSWER * limits.max_record_bytes:
+        raise LimitError(f"The file holds {len(answer):,} bytes of graphs, more than a page can use. Send fewer.")
+    return answer
+
+
+def read_in_worker(memory: int, *how: Any) -> bytes:
     """In the worker process: read a file within so many bytes of memory."""
     with memory_limit(memory):
-        return read_file(content, name, limits, columns, reading)
+        return file_answer(*how)
 
 
 def _answer(result: ReadResult, name: str, smiles: str | None = None) -> schemas.FileAnswer:

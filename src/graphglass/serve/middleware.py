@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -185,5 +186,8 @@ class BodyLimit:
 
         try:
             await self.app(scope, counted, sending)
+        except ClientDisconnect:  # of a route that reads its body itself
+            if refusal is not None:
+                await sending({})
         finally:
             self.held -= seen

@@ -23,7 +23,7 @@ Item = Mapping[str, Any]  # a node-link record as in JSON Lines files, or {"smil
 # explanation, once and per node or edge.
 _PER_GRAPH, _PER_ITEM, _PER_MOTIF, _PER_PAIR, _PER_RINGS, _PER_CYCLES = 1e-3, 4e-5, 1e-8, 1.5e-8, 2.5e-8, 2e-8
 _EXPLAINED, _PER_EXPLAINED = 0.3, 2e-3
-_RING_CLOSURE = re.compile(r"\[[^\]]*\]|(%\d\d|%\(\d+\)|\d)")
+_RING_CLOSURE = re.compile(r"\[[^\]]*|(%\d\d|%\(\d+\)|\d)")  # or an atom in brackets, closed or not
 _QUICK_BYTES = 1 << 12  # of a file that may be read within a second
 _QUICK_SUFFIXES = ("", ".smi", ".smiles", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".txt", ".edges")
 
@@ -65,7 +65,7 @@ class ServeLimits:
 
 def is_molecule(item: Item) -> bool:
     """Whether an item is read as SMILES. A record with nodes may have a value of the caller's own under that name."""
-    return "smiles" in item and "nodes" not in item
+    return isinstance(item.get("smiles"), str) and "nodes" not in item
 
 
 def estimated_seconds(item: Item, limits: Limits) -> float:
@@ -74,10 +74,10 @@ def estimated_seconds(item: Item, limits: Limits) -> float:
     One past the limits costs little: it is rejected when it is read.
     """
     if is_molecule(item):
-        length = len(str(item["smiles"]))
+        length = len(item["smiles"])
         if length > limits.max_smiles_characters:
             return _PER_GRAPH
-        closures = sum(bool(match[1]) for match in _RING_CLOSURE.finditer(str(item["smiles"])))
+        closures = sum(bool(match[1]) for match in _RING_CLOSURE.finditer(item["smiles"]))
         chemistry = _PER_PAIR * length**2 + _PER_RINGS * (closures / 2) ** 3
         cycles = min(2.0 ** min(closures / 2, 60.0), MOST_CYCLES)  # of the rings, where they share atoms
         return float(_PER_GRAPH + _PER_ITEM * length + chemistry + _PER_CYCLES * cycles**2)
@@ -153,7 +153,7 @@ def item_names(items: Sequence[Item]) -> tuple[str, ...]:
     for place, item in enumerate(items):
         given = item.get("id")
         known = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
-        names.append(sendable(known or (str(item["smiles"]) if is_molecule(item) else f"graph-{place}"))[:200])
+        names.append(sendable(known or (item["smiles"] if is_molecule(item) else f"graph-{place}"))[:200])
     return unique(names)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field, model_validator
 
+MOST_FIELDS = 4096  # of one object
 LONGEST_TEXT = 4000  # of a molecule as well, which is rejected by itself if it is longer
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 OWN_COLUMNS = "Values of your own, such as a name: returned with the result, never scored."
@@ -13,7 +14,18 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class _Strict(BaseModel):
+    """Told is the first fault of a request: a list of millions of them would hold everybody."""
+
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, value: object) -> object:
+        if isinstance(value, dict):
+            for found in (value, value.get("columns")):
+                if isinstance(found, dict) and len(found) > MOST_FIELDS:
+                    raise ValueError(f"an object may have {MOST_FIELDS} fields, found {len(found)}")
+        return value
 
 
 class Molecule(_Strict):
@@ -27,10 +39,10 @@ class Molecule(_Strict):
 class Graphs(_Strict):
     """Graphs as node-link records, molecules as SMILES, or both."""
 
-    graphs: list[dict[str, Any]] = Field(
+    graphs: Annotated[list[dict[str, Any]], FailFast()] = Field(
         default=[], description='Node-link records: {"id", "nodes": [{"id", "label"}], "edges": [[0, 1]]}'
     )
-    smiles: list[str | Molecule] = []
+    smiles: Annotated[list[str | Molecule], FailFast()] = []
 
 
 class ScoreRequest(Graphs):

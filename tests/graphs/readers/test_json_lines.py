@@ -290,3 +290,9 @@ def test_where_attributes_are_stated_other_fields_are_named_and_unused() -> None
     result = read_report([{"id": "a", "nodes": [node], "edges": []}])
     assert result.graphs.attribute_names == ("mass",)
     assert result.notes == ("node field 'rank' was not used; put it into 'attributes' of the node",)
+
+
+def test_a_graph_past_the_limit_is_refused_before_its_nodes_are_read() -> None:
+    """Two million empty objects in place of nodes took five seconds and 900 MB to be refused."""
+    (reject,) = read_report([{"nodes": [None] * 4}], limits=Limits(max_nodes_per_graph=3)).rejects
+    assert "the limit max_nodes_per_graph is 3" in reject.reason

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graphglass import GLASS, load_dataset, read_graphs, write_json_lines, write_parquet
 from graphglass.errors import FormatError, SchemaError
 from graphglass.glass.joint_features import JointFeatures
+from graphglass.graphs.labels import text_code
 from graphglass.privacy.record_form import RecordForm
 from graphglass.privacy.release.publish import GraphFeatures, exact_sum
 from graphglass.privacy.release.records import identities, read_records, sketched
@@ -134,6 +135,7 @@ def test_what_cannot_be_cut_into_records_is_refused(tmp_path):
         (FORMATS["networkx"][0](None, graphs)[0], "a list of graphs, found Graph"),
         (FORMATS["pyg"][0](None, graphs)[0], "a list of graphs, found Data"),
         ({"nodes": 2}, "a list of graphs, found dict"),
+        (np.ones((3, 3)), "a list of graphs, found ndarray"),
         (tmp_path / "absent.jsonl", "does not exist"),
         (tmp_path / "x.csv", "neither a column of SMILES"),
         (tmp_path / "y.csv", "needs the column 'target' once"),
@@ -191,6 +193,13 @@ def test_one_record_moves_one_row_of_a_model(queries, normals, tmp_path):
         assert length(exact_sum(rows_of, read_records(tmp_path / "odd.jsonl")) - rest) <= UNIT**2
 
 
+def test_a_label_of_one_record_names_no_label_of_another():
+    """A model reads the text of labels, and any number may be the code of a text."""
+    records = [{"nodes": [{"id": 0, "label": label}]} for label in (text_code("rare"), "rare")]
+    for group in read_records(records).groups:
+        assert (group.ids == ("2",)) == bool(group.label_names)
+
+
 @pytest.mark.parametrize(("kind", "odd"), [
     (pa.date32(), 2**30), (pa.duration("s"), 2**62), (pa.time64("us"), 2**62), (pa.timestamp("us", "UTC"), 2**61),
     (pa.string(), b"\xff\xfe"),
@@ -217,5 +226,5 @@ def test_a_cell_that_python_cannot_hold_stops_nothing(tmp_path, kind, odd, layou
 def test_no_attribute_is_left_out_for_its_values():
     graph = networkx.path_graph(40)
     networkx.set_node_attributes(graph, {node: 1.7e9 + 60 * node for node in graph}, "seen")
-    (group,) = read_records([graph, graph]).groups
-    assert group.attribute_names == ("seen",)
+    for group in read_records([graph, graph]).groups:
+        assert group.attribute_names == ("seen",)

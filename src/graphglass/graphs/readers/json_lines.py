@@ -90,6 +90,8 @@ def json_record(content: object, position: int, name: str, options: ReadOptions)
     if type(listed) is not int and not isinstance(listed, list):
         raise GraphError(f"'nodes' must be a list or a number, found {type(listed).__name__}")
     count = listed if isinstance(listed, int) else len(listed)
+    if excess := options.limits.graph_excess(count, len(edges)):
+        raise GraphError(excess)
     pairs = [_pair(edge, number) for number, edge in enumerate(edges)]
     nodes: list[Mapping[str, Any]] = []
     names, label_names = None, dict[int, str]()

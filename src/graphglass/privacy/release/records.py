@@ -24,7 +24,7 @@ from graphglass.channels.patterns.wl import graph_hashes
 from graphglass.errors import FormatError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.concatenation import concatenate
-from graphglass.graphs.formats import detect_path
+from graphglass.graphs.formats import detect_path, is_one
 from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.labels import label_code
 from graphglass.graphs.limits import DEFAULT_LIMITS
@@ -107,7 +107,9 @@ def read_records(
         if record is None or not form.fits(record):
             continue
         record = replace(record if whole else sketched(record), ids=(str(count),), labels=None, columns={})
-        groups[_form_of(record)].append(record)
+        # What a model reads stays alone: the text of one record's label may be the name of another's number.
+        alike = record.node_labels is not None, record.edge_labels is not None
+        groups[count if whole else alike].append(record)
     return PrivateRecords(count, tuple(concatenate(records) for records in groups.values()), form)
 
 
@@ -128,12 +130,6 @@ def identities(graphs: GraphSet) -> list[str]:
     return graph_hashes(replace(graphs.structure_only(), node_labels=labels))
 
 
-def _form_of(record: GraphSet) -> tuple[object, ...]:
-    labels = record.node_labels is not None, record.edge_labels is not None
-    molecule = record.atom_environments is not None, record.node_names is not None
-    return *labels, *molecule, record.attribute_names, record.edge_attribute_names, record.directed
-
-
 def _alone(read: Read) -> GraphSet | None:
     """The graph of one record, or None. No error may tell that a record is odd."""
     try:
@@ -151,14 +147,13 @@ def _cut(source: Any, form: RecordForm, options: dict[str, Any], name: str | Non
         yield from (partial(source.__getitem__, i) for i in range(len(source)))
         return
     if not isinstance(source, str | PathLike):
-        single = isinstance(source, Mapping) or hasattr(source, "nodes") or not isinstance(source, Iterable)
-        if single or any(kind.__name__ == "BaseData" for kind in type(source).__mro__):
-            raise FormatError(f"A release reads a file, a GraphSet or a list of graphs, found {type(source).__name__}.")
         if hasattr(source, "columns"):
             raise FormatError(
                 "A release does not read a DataFrame: the type of its columns may depend on one record. Write it to a "
                 "CSV or Parquet file whose columns have declared types, and release that."
             )
+        if is_one(source) or not isinstance(source, Iterable):
+            raise FormatError(f"A release reads a file, a GraphSet or a list of graphs, found {type(source).__name__}.")
         yield from (partial(_read, [item], options | {"format": name}) for item in source)
         return
     path = Path(source)
