@@ -7,7 +7,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -291,10 +290,10 @@ class ReferenceDetector:
         explained : int, optional
             Graphs to explain, the most abnormal first. By default all that are flagged, at least 5 and at most 100.
         """
+        from graphglass.report.page import write_report
+
         table = self.score_table(graphs, alpha=alpha)
-        # By name: a page is made from detectors, and no module here knows about pages.
-        page = import_module("graphglass.report.page")
-        page.write_report(self, table, Path(path), explained=explained)
+        write_report(self, table, Path(path), explained=explained)
         return table
 
     # Changes of the references
