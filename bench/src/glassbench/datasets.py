@@ -58,7 +58,7 @@ def own_files(chosen: Iterable[str]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for text in chosen:
         path = Path(text)
-        if path.name != text or (text.upper() not in map(str.upper, EVERY) and path.exists()):
+        if path.suffix or path.name != text or (text.upper() not in map(str.upper, EVERY) and path.exists()):
             name = path.name.split(".")[0]
             if not path.exists():
                 raise BenchError(f"There is no dataset {text}. Name a file or folder, or a dataset of the benchmark.")
