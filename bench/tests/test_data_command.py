@@ -45,6 +45,9 @@ def test_verify_finds_a_wrong_and_a_broken_copy(tmp_path: Path) -> None:
     assert str(result.exception) == "Not verified: NCI1, DD."
     assert "WRONG sha256 unknown, counts differ" in result.output
     assert "unreadable" in result.output
+    again = RUNNER.invoke(app, ["get", "NCI1", "--data-root", str(tmp_path)])
+    assert isinstance(again.exception, DataError)
+    assert "WRONG" in again.output
 
 
 def test_a_dataset_asked_for_by_name_must_be_there() -> None:
@@ -68,4 +71,5 @@ def test_get_without_a_place_or_a_server(tmp_path: Path) -> None:
     assert "--data-root" in str(nowhere.exception)
     closed = RUNNER.invoke(app, ["get", "NCI1", "--data-root", str(tmp_path), "--site", "http://127.0.0.1:9"])
     assert isinstance(closed.exception, DataError)
-    assert "could not be fetched: NCI1" in str(closed.exception)
+    assert str(closed.exception) == "1 of 1 datasets are not here as they should be: NCI1."
+    assert "could not be fetched" in closed.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,55 +45,58 @@ def get_datasets(
     timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a server that does not answer.")] = 30.0,
 ) -> None:
     """Fetch datasets into the data root and verify them; those already there are only verified."""
-    from glassbench.tu_catalogue import CATALOGUE, SITE, copy_bundled, dataset_entry, fetch_dataset, verify_dataset
+    from glassbench.tu_catalogue import CATALOGUE, SITE, copy_bundled, dataset_entry, fetch_dataset
     from graphglass.errors import DataError
     from graphglass.graphs.datasets import find_dataset
 
     if data_root is None:
         raise DataError("No folder to put the datasets in: add --data-root FOLDER or set GRAPHGLASS_DATA.")
+
+    def place(name: str) -> Path:
+        path = find_dataset(name, data_root) or copy_bundled(name, data_root)
+        if path is None:
+            typer.echo(f"fetching {name} ...", err=True)
+            path = fetch_dataset(name, data_root, site=site or SITE, timeout=timeout)
+        return path
+
     wanted = list(CATALOGUE) if names == ["all"] else [dataset_entry(name).name for name in names]
-    failed = []
-    for name in wanted:
-        try:
-            path = find_dataset(name, data_root) or copy_bundled(name, data_root)
-            if path is None:
-                typer.echo(f"fetching {name} ...", err=True)
-                path = fetch_dataset(name, data_root, site=site or SITE, timeout=timeout)
-            typer.echo(_line(verify_dataset(name, path)))
-        except DataError as error:
-            failed.append(name)
-            typer.echo(f"{name}: {error}", err=True)
-    if failed:
-        raise DataError(f"{len(failed)} of {len(wanted)} datasets could not be fetched: {', '.join(failed)}.")
+    if failed := _failing(wanted, place):
+        raise DataError(f"{len(failed)} of {len(wanted)} datasets are not here as they should be: {', '.join(failed)}.")
 
 
 @app.command("verify")
 def verify_datasets(names: Names = None, data_root: Root = None) -> None:
     """Compare datasets with their known sha256 and the counts of the paper's table; either is enough."""
-    from glassbench.tu_catalogue import CATALOGUE, dataset_entry, verify_dataset
-    from graphglass.errors import DataError, GlassError
+    from glassbench.tu_catalogue import CATALOGUE, dataset_entry
+    from graphglass.errors import DataError
     from graphglass.graphs.datasets import bundled_path, find_dataset
 
     wanted = [dataset_entry(name).name for name in names] if names else list(CATALOGUE)
-    bad, absent = [], []
-    for name in wanted:
-        path = find_dataset(name, data_root) or bundled_path(name)
-        if path is None:
-            absent.append(name)
-            continue
+    found = {name: path for name in wanted if (path := find_dataset(name, data_root) or bundled_path(name))}
+    failed = _failing(found, found.__getitem__)
+    if absent := [name for name in wanted if name not in found]:
+        typer.echo(f"not found: {', '.join(absent)}", err=True)
+    if failed or (names and absent):
+        raise DataError(f"Not verified: {', '.join([*failed, *(absent if names else [])])}.")
+
+
+def _failing(names: Iterable[str], place: Callable[[str], Path]) -> list[str]:
+    """Print how the dataset at each place compares; the names of those that are not what they should be."""
+    from glassbench.tu_catalogue import verify_dataset
+    from graphglass.errors import GlassError
+
+    failed = []
+    for name in names:
         try:
-            check = verify_dataset(name, path)
+            check = verify_dataset(name, place(name))
         except GlassError as error:
-            bad.append(name)
+            failed.append(name)
             typer.echo(f"{name:14} unreadable: {error}")
             continue
         typer.echo(_line(check))
         if not check.accepted:
-            bad.append(name)
-    if absent:
-        typer.echo(f"not found: {', '.join(absent)}", err=True)
-    if bad or (names and absent):
-        raise DataError(f"Not verified: {', '.join([*bad, *(absent if names else [])])}.")
+            failed.append(name)
+    return failed
 
 
 def _line(check: Verification) -> str:
