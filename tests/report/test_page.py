@@ -105,8 +105,10 @@ def test_everything_flagged_is_explained_and_the_head_names_the_files(detector):
 
 
 def test_a_detector_writes_its_report(detector, tmp_path):
-    table = detector.report(tmp_path / "page.html", read_graphs(QUERIES, format="smi"))
+    graphs = read_graphs(QUERIES, format="smi")
+    table = detector.report(tmp_path / "page.html", graphs, about={"Graphs": "new <one>.smi"})
     page = (tmp_path / "page.html").read_text()
+    assert "<dt>Graphs</dt><dd>new &lt;one&gt;.smi</dd>" in page
     assert len(table) == len(QUERIES)
     assert all(reason is not None for reason, flag in zip(table.reasons, table.flagged, strict=True) if flag)
     assert "explained</h2>" in page

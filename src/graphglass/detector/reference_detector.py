@@ -278,7 +278,13 @@ class ReferenceDetector:
         return plane.references, plane.place(self.scorer_, queries, scores)
 
     def report(
-        self, path: str | Path, graphs: GraphsLike | None = None, *, alpha: float = 0.05, explained: int | None = None
+        self,
+        path: str | Path,
+        graphs: GraphsLike | None = None,
+        *,
+        alpha: float = 0.05,
+        explained: int | None = None,
+        about: Mapping[str, str] | None = None,
     ) -> ScoredGraphs:
         """Write an HTML report about some graphs, or about the references, and return their scores.
 
@@ -289,11 +295,13 @@ class ReferenceDetector:
             As for :meth:`score_table`.
         explained : int, optional
             Graphs to explain, the most abnormal first. By default all that are flagged, at least 5 and at most 100.
+        about : mapping, optional
+            Facts for the head of the page, such as ``{"Graphs": "candidates.csv"}``.
         """
         from graphglass.report.page import write_report
 
         table = self.score_table(graphs, alpha=alpha)
-        write_report(self, table, Path(path), explained=explained)
+        write_report(self, table, Path(path), explained=explained, about=about)
         return table
 
     # Changes of the references
