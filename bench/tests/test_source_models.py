@@ -30,13 +30,13 @@ def sources(data: Any) -> dict[str, Any]:
 def trainings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Counts calls of the trainer."""
     calls: list[int] = []
-    original = trainer.train_domains
+    original = trainer.train
 
     def counted(*arguments: Any, **options: Any) -> Any:
         calls.append(1)
         return original(*arguments, **options)
 
-    monkeypatch.setattr(trainer, "train_domains", counted)
+    monkeypatch.setattr(trainer, "train", counted)
     return calls
 
 

@@ -49,7 +49,6 @@ from graphglass.graphs.graph_set import GraphSet
 if TYPE_CHECKING:
     from graphglass import GLASS
     from graphglass.glass.trained_encoder import TrainedEncoder
-    from graphglass.glass.training.config import TrainingConfig
 
 SIX = ("graph", "text", "ensemble", "fusion", "energy", "sms")
 WEIGHTINGS = ("fixed", "reliability", "domain", "uniform", "dimension", "widest", "graph", "text")
@@ -177,12 +176,9 @@ def authors_cell(detector: GLASS, references: GraphSet, queries: GraphSet, parts
             graph = Side("graph", *({f"graph:{n}": codes for n, codes in own.items()} for own in rows))
             found[epoch] = look(graph, text, detector.domain, parts.anomalous)
 
-    def trained(settings: TrainingConfig, **options: Any) -> TrainedEncoder:
-        return train(sets[0].graphs, sets[0].profile, sets[0].anchors, settings, **options)
-
     start = time.perf_counter()
-    see(trained(replace(config, epochs=0)))
-    trained(config, on_epoch=see)
+    see(train(sets[0], replace(config, epochs=0)))
+    train(sets[0], config, on_epoch=see)
     selected, stopped = selected_epoch({epoch: rules["ensemble"] for epoch, rules in found.items()})
     counts = parts.counts | {"selected_epoch": selected, "stopped_epoch": stopped, "last_epoch": config.epochs}
     places = {"untrained": 0, "selected": selected, "last": config.epochs}

@@ -54,7 +54,7 @@ def pretrain(
     from graphglass.glass.embedder import text_anchors
     from graphglass.glass.encoders.text_encoder import load_encoder
     from graphglass.glass.training.config import TrainingConfig
-    from graphglass.glass.training.trainer import Domain, train_domains
+    from graphglass.glass.training.trainer import Domain, train
 
     # Without prototypes: a sample drawn without classes has no normal graphs to be compact around.
     config = config or TrainingConfig(epochs=EPOCHS, normalisation="graph", prototype_weight=0.0, seed=SEED)
@@ -66,7 +66,7 @@ def pretrain(
             shape = profile(chosen)
             domains.append(Domain(chosen, shape, text_anchors(text, shape, DOMAINS[dataset])))
             listed[dataset] = {"graphs": len(chosen), "of": len(graphs), "sha256": data_hash(graphs)}
-    trained = train_domains(domains, config)
+    trained = train(domains, config)
     trained = replace(trained, history=replace(trained.history, seconds=(0.0,) * len(trained.history)))
     card = {
         "name": name, "datasets": listed, "largest_graph": LARGEST, "seed": config.seed,

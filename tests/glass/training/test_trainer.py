@@ -8,7 +8,7 @@ from graphglass.errors import ArtifactError, GlassError, InputError, ParameterEr
 from graphglass.glass.trained_encoder import encode_graphs
 from graphglass.glass.training import trainer
 from graphglass.glass.training.config import AUTHORS, TrainingConfig
-from graphglass.glass.training.trainer import Domain, learning_rate, prototype_weight, train, train_domains
+from graphglass.glass.training.trainer import Domain, learning_rate, prototype_weight, train
 from graphglass.structure.profile import profile
 
 CONFIG = TrainingConfig(epochs=6, slices=(8, 16), learning_rate=1e-3, seed=3)
@@ -42,7 +42,7 @@ def anchors(structure):
 
 @pytest.fixture(scope="module")
 def uninterrupted(normals, structure, anchors):
-    return train(normals, structure, anchors, CONFIG)
+    return train(Domain(normals, structure, anchors), CONFIG)
 
 
 def same_bits(first, second):
@@ -52,7 +52,7 @@ def same_bits(first, second):
 
 def test_alignment_falls_and_curves_are_complete(normals, structure, anchors):
     config = replace(CONFIG, epochs=30, prototype_weight=0.0)
-    history = train(normals, structure, anchors, config).history
+    history = train(Domain(normals, structure, anchors), config).history
     assert len(history) == 30
     assert history.alignment[-1] < 0.5 * history.alignment[0]
     for loss, alignment, gram in zip(history.loss, history.alignment, history.gram, strict=True):
@@ -68,12 +68,12 @@ def test_prototypes_follow_the_schedule(uninterrupted):
 
 def test_a_seed_repeats_and_another_differs(normals, structure, anchors, uninterrupted):
     state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    again = train(normals, structure, anchors, CONFIG)
+    again = train(Domain(normals, structure, anchors), CONFIG)
     assert torch.equal(torch.get_rng_state(), state[0])
     assert np.array_equal(np.random.get_state()[1], state[1])  # noqa: NPY002
     assert same_bits(again, uninterrupted)
     assert again.history == uninterrupted.history
-    assert not same_bits(train(normals, structure, anchors, replace(CONFIG, seed=4)), uninterrupted)
+    assert not same_bits(train(Domain(normals, structure, anchors), replace(CONFIG, seed=4)), uninterrupted)
 
 
 @pytest.mark.parametrize("epoch", [0, 1, 2, 4, 5])
@@ -90,9 +90,9 @@ def test_interrupted_and_resumed_equals_uninterrupted(
 
     monkeypatch.setattr(trainer._Run, "step", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path)
+        train(Domain(normals, structure, anchors), CONFIG, checkpoint_dir=tmp_path)
     monkeypatch.setattr(trainer._Run, "step", step)
-    resumed = train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path, resume=True)
+    resumed = train(Domain(normals, structure, anchors), CONFIG, checkpoint_dir=tmp_path, resume=True)
     assert same_bits(resumed, uninterrupted)
     assert resumed.history == uninterrupted.history
 
@@ -101,65 +101,65 @@ def test_checkpoints_are_written_on_the_way_and_at_the_end(
     normals, structure, anchors, uninterrupted, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(TrainingConfig, "checkpoint_every", 4)
-    first = train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path)
-    finished = train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path, resume=True)
+    first = train(Domain(normals, structure, anchors), CONFIG, checkpoint_dir=tmp_path)
+    finished = train(Domain(normals, structure, anchors), CONFIG, checkpoint_dir=tmp_path, resume=True)
     assert same_bits(first, uninterrupted)
     assert same_bits(finished, uninterrupted)
 
 
 def test_resuming_another_run_is_refused(normals, structure, anchors, tmp_path):
-    train(normals, structure, anchors, CONFIG, checkpoint_dir=tmp_path)
+    train(Domain(normals, structure, anchors), CONFIG, checkpoint_dir=tmp_path)
     with pytest.raises(ArtifactError, match="another configuration"):
-        train(normals, structure, anchors, replace(CONFIG, epochs=7), checkpoint_dir=tmp_path, resume=True)
+        train(Domain(normals, structure, anchors), replace(CONFIG, epochs=7), checkpoint_dir=tmp_path, resume=True)
     with pytest.raises(ArtifactError, match="other training graphs"):
-        train(normals, structure, anchors + 1, CONFIG, checkpoint_dir=tmp_path, resume=True)
+        train(Domain(normals, structure, anchors + 1), CONFIG, checkpoint_dir=tmp_path, resume=True)
 
 
 def test_a_diverging_loss_is_named(normals, structure, anchors):
     config = replace(CONFIG, learning_rate=1e30)
     with pytest.raises(GlassError, match="Training diverged in epoch"):
-        train(normals, structure, anchors, config)
+        train(Domain(normals, structure, anchors), config)
 
 
 def test_unusable_input_is_refused(normals, structure, anchors):
     with pytest.raises(InputError, match="at least 2"):
-        train(normals[:1], structure[:1], anchors[:1], CONFIG)
+        train(Domain(normals[:1], structure[:1], anchors[:1]), CONFIG)
     with pytest.raises(InputError, match="one row per graph"):
-        train(normals, structure, anchors[:-1], CONFIG)
+        train(Domain(normals, structure, anchors[:-1]), CONFIG)
     with pytest.raises(InputError, match="NaN"):
-        train(normals, structure, np.full_like(anchors, np.nan), CONFIG)
+        train(Domain(normals, structure, np.full_like(anchors, np.nan)), CONFIG)
     with pytest.raises(InputError, match="at least one domain"):
-        train_domains([], CONFIG)
+        train([], CONFIG)
 
 
 def test_resuming_needs_a_folder_and_training_a_device(normals, structure, anchors):
     with pytest.raises(ParameterError, match="checkpoint_dir"):
-        train(normals, structure, anchors, CONFIG, resume=True)
+        train(Domain(normals, structure, anchors), CONFIG, resume=True)
     with pytest.raises(ParameterError, match="device"):
-        train(normals, structure, anchors, replace(CONFIG, device="abacus"))
+        train(Domain(normals, structure, anchors), replace(CONFIG, device="abacus"))
 
 
 def test_no_epochs_keep_the_initial_weights(normals, structure, anchors):
-    untrained = train(normals, structure, anchors, replace(CONFIG, epochs=0))
+    untrained = train(Domain(normals, structure, anchors), replace(CONFIG, epochs=0))
     assert len(untrained.history) == 0
     assert not untrained.encoder.training
 
 
 def test_slices_stop_at_the_anchor_dimension(normals, structure, anchors):
-    trained = train(normals, structure, anchors[:, :12], replace(CONFIG, epochs=1))
+    trained = train(Domain(normals, structure, anchors[:, :12]), replace(CONFIG, epochs=1))
     assert trained.slices == (8, 12)
 
 
 def test_graphs_of_one_node_train(anchors, make_graphs):
     lone = make_graphs(count=2, largest=1)
-    trained = train(lone, profile(lone), anchors[:2], CONFIG)
+    trained = train(Domain(lone, profile(lone), anchors[:2]), CONFIG)
     assert np.isfinite(encode_graphs(trained, lone, profile(lone))[8]).all()
 
 
 def test_one_encoder_reads_several_domains(normals, structure, anchors, make_graphs):
     other = make_graphs(count=10, seed=7, attributes=3)
     domains = [Domain(normals, structure, anchors), Domain(other, profile(other), anchors[:10])]
-    trained = train_domains(domains, CONFIG)
+    trained = train(domains, CONFIG)
     assert trained.schema.is_open
     third = make_graphs(count=4, seed=8, labels=[0, 30], attributes=1)
     for graphs in (normals, other, third):
@@ -184,7 +184,7 @@ THEIRS = replace(CONFIG, authors=AUTHORS)
 
 def test_the_authors_details_resume_to_the_same_bits(normals, structure, anchors, tmp_path, monkeypatch):
     """With dropout, whose draws belong to the epoch."""
-    whole = train(normals, structure, anchors, THEIRS)
+    whole = train(Domain(normals, structure, anchors), THEIRS)
     step = trainer._Run.step
 
     def interrupted(run, *arguments):
@@ -194,19 +194,19 @@ def test_the_authors_details_resume_to_the_same_bits(normals, structure, anchors
 
     monkeypatch.setattr(trainer._Run, "step", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        train(normals, structure, anchors, THEIRS, checkpoint_dir=tmp_path)
+        train(Domain(normals, structure, anchors), THEIRS, checkpoint_dir=tmp_path)
     monkeypatch.setattr(trainer._Run, "step", step)
-    assert same_bits(train(normals, structure, anchors, THEIRS, checkpoint_dir=tmp_path, resume=True), whole)
+    assert same_bits(train(Domain(normals, structure, anchors), THEIRS, checkpoint_dir=tmp_path, resume=True), whole)
 
 
 @pytest.mark.parametrize("detail", AUTHORS)
 def test_every_detail_changes_the_training(normals, structure, anchors, uninterrupted, detail):
-    other = train(normals, structure, anchors, replace(CONFIG, authors=(detail,)))
+    other = train(Domain(normals, structure, anchors), replace(CONFIG, authors=(detail,)))
     assert other.history != uninterrupted.history
 
 
 def test_clipping_bounds_the_gradient(normals, structure, anchors, monkeypatch):
     lengths = []
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda weights, most: lengths.append(most))
-    train(normals, structure, anchors, replace(CONFIG, epochs=1, authors=("clipping",)))
+    train(Domain(normals, structure, anchors), replace(CONFIG, epochs=1, authors=("clipping",)))
     assert lengths == [1.0, 1.0, 1.0]

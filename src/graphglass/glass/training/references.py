@@ -62,18 +62,15 @@ def train_embedder(
     """Train the graph encoder against the frozen text anchors; with ``trained`` nothing is left to train."""
     from graphglass.glass.embedder import Embedder
     from graphglass.glass.encoders.text_encoder import load_encoder
-    from graphglass.glass.training.trainer import train, train_domains
+    from graphglass.glass.training.trainer import train
 
     text = load_encoder(settings.encoder)
     if trained is None:
         parts = list(domains.values()) if isinstance(domains, dict) else [domains]
         refuse_too_few(sum(len(part.graphs) for part in parts))
         config = training_config(settings, text.dimension, seed=seed)
-        options: dict[str, Any] = {"checkpoint_dir": checkpoint, "resume": resume, "progress": progress}
-        if isinstance(domains, dict):
-            trained = train_domains(parts, config, **options)
-        else:
-            trained = train(domains.graphs, domains.profile, domains.anchors, config, **options)
+        several_or_one = parts if isinstance(domains, dict) else domains
+        trained = train(several_or_one, config, checkpoint_dir=checkpoint, resume=resume, progress=progress)
     context = PromptContext(domain, version=settings.prompt)
     return Embedder(text, trained, trained.schema, trained.slices, domain, settings.device, context)
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -44,26 +43,22 @@ class Domain:
 
 
 def train(
-    graphs: GraphSet,
-    profile: StructureProfile,
-    anchors: NDArray[np.float32],
+    domains: Domain | Sequence[Domain],
     config: TrainingConfig | None = None,
-    **options: Any,
+    *,
+    checkpoint_dir: str | Path | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    on_epoch: Callable[[TrainedEncoder], None] | None = None,
 ) -> TrainedEncoder:
-    """Train an encoder on at least two normal graphs of one domain; options are those of :func:`train_domains`."""
-    config = config or TrainingConfig()
-    schema = fit_schema(graphs, profile, normalisation=config.normalisation)
-    return _train([Domain(graphs, profile, anchors)], schema, config, **options)
+    """Train an encoder on at least two normal graphs of one domain, or on several domains.
 
-
-def train_domains(domains: Sequence[Domain], config: TrainingConfig | None = None, **options: Any) -> TrainedEncoder:
-    """Train one encoder on several domains with different labels and attributes; its schema is open.
-
-    All domains share the same public columns, so the encoder also reads domains it was not trained on.
+    Several have different labels and attributes and share the public columns: the schema is open, so the encoder also
+    reads domains that it was not trained on.
 
     Parameters
     ----------
-    domains : sequence of Domain
+    domains : Domain, or a sequence of them
     config : TrainingConfig, optional
     checkpoint_dir : path, optional
         Where the state is written every ``config.checkpoint_every`` epochs and when training is interrupted.
@@ -75,22 +70,13 @@ def train_domains(domains: Sequence[Domain], config: TrainingConfig | None = Non
         Called after every epoch with the encoder so far. For diagnostics; it must not change the encoder.
     """
     config = config or TrainingConfig()
-    if not domains:
+    if isinstance(domains, Domain):
+        schema = fit_schema(domains.graphs, domains.profile, normalisation=config.normalisation)
+        domains = [domains]
+    elif domains:
+        schema = open_schema([domain.profile for domain in domains], normalisation=config.normalisation)
+    else:
         raise InputError("Training needs at least one domain of normal graphs; none was given.")
-    schema = open_schema([domain.profile for domain in domains], normalisation=config.normalisation)
-    return _train(domains, schema, config, **options)
-
-
-def _train(
-    domains: Sequence[Domain],
-    schema: FeatureSchema,
-    config: TrainingConfig,
-    *,
-    checkpoint_dir: str | Path | None = None,
-    resume: bool = False,
-    progress: bool = False,
-    on_epoch: Callable[[TrainedEncoder], None] | None = None,
-) -> TrainedEncoder:
     if resume and checkpoint_dir is None:
         raise ParameterError("train", "checkpoint_dir", "a folder when resume is True", checkpoint_dir)
     run = _Run(domains, schema, config)
