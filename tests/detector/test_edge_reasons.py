@@ -47,3 +47,20 @@ def test_usual_amounts_are_not_named(detector, directed):
     values = np.concatenate([list(networkx.get_edge_attributes(flows(s), "amount").values()) for s in range(80)])
     outside = min(own) < values.min() or max(own) > values.max()
     assert any("(80 normal graphs)" in text and "amount" in text for text in told.reasons) == outside
+
+
+def test_a_strange_sum_at_a_node_is_told(tmp_path):
+    """Amounts that are usual each, all of them into one account."""
+
+    def star(name, payers):
+        graph = networkx.DiGraph(name=name)
+        for place in range(8):
+            ends = (f"person{place}", "account") if place < payers else ("account", f"person{place}")
+            graph.add_edge(*ends, amount=100.0 + place)
+        return graph
+
+    detector = GraphGlass().fit(read_graphs([star(f"g{i}", 3 + i % 3) for i in range(40)]))
+    told = detector.explain(read_graphs([star("odd", 8)]))
+    words = [text for text in told.reasons if "sum of amount" in text]
+    assert words, told.reasons
+    assert "the five nearest normal graphs have" in words[0]

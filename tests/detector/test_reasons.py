@@ -1,5 +1,7 @@
 """Causes of a score in sentences, in the words of the domain."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,10 @@ def test_the_metal_of_cisplatin_is_the_hottest_atom_and_the_first_sentence(drugs
         ("CC(=O)Nc1ccc([N+]#[C-])cc1", "an isocyanide", {8, 9}),
         ("CC(C)OP(C)(=O)F", "a phosphoryl fluoride", {4, 6, 7}),
         ("CCOC(=O)c1ccc(B(O)O)cc1", "a boronic acid", {9, 10, 11}),
+        ("CC(=O)Nc1ccc(S(=O)(=O)F)cc1", "a sulfonyl halide", {8, 9, 10, 11}),
+        ("CC(=O)Nc1ccc([Si](Cl)(Cl)Cl)cc1", "a chlorosilane", {8}),
+        ("CC(=O)Nc1ccc(N(C)(C)=O)cc1", "an N-oxide", {8, 11}),
+        ("CC(=O)Nc1ccc(OCl(=O)(=O)=O)cc1", "a perchlorate", {8, 9, 10, 11, 12}),
     ],
 )
 def test_functional_groups_are_named_and_hot(drugs, smiles, name, atoms):
@@ -52,6 +58,24 @@ def test_heavy_hydrogen_is_named(drugs):
     assert told.node_attribution.argmax() in (0, 2, 3)
     bridge = read_graphs(["[H][H]"], format="smi")
     assert "deuterium" not in " ".join(drugs.explain(bridge).reasons)
+
+
+def test_what_no_field_tells_is_told_by_the_distance_to_the_references(drugs):
+    reasons = [
+        text for smiles in ("CC1CCCCC1C", "FC(F)(F)C(F)(F)F", "CCCCCCCCCC") for text in explained(drugs, smiles).reasons
+    ]
+    assert not any("than they do from each other" in text for text in reasons)
+    pattern = r"in .* its nearest normal molecules are [\d.e-]+ away; nine in ten of 12 normal molecules have theirs "
+    pattern += r"[\d.e-]+ to [\d.e-]+ away, \w+ as far or farther\.$"
+    assert any(re.search(pattern, text) for text in reasons)
+
+
+def test_values_that_more_nodes_have_are_told_with_their_number(drugs):
+    text = explained(drugs, "CCCCCCCCCCCCc1ccccc1").reasons[0]
+    assert re.match(
+        r"11 of 18 atoms have 2 hydrogens, C\d+ among them; in the five nearest normal molecules \d+%\.$", text
+    )
+    assert "13 of 13 atoms are sp3; in the five nearest " in explained(drugs, "CCN(CC)CCOCC(C)(C)C").reasons[0]
 
 
 def test_atoms_that_are_equal_share_a_sentence(drugs):
@@ -107,6 +131,24 @@ def test_a_label_that_no_reference_has_is_named_with_its_node(flows):
     assert told.foreign == ("casino",)
     assert told.node_attribution.argmax() == 2
     assert "node foreign" in told.draw().svg
+
+
+def test_labels_are_called_as_their_column_is(tmp_path):
+    edges, nodes = ["graph_id,source,target"], ["graph_id,node,trade"]
+    for graph in range(20):
+        edges += [f"g{graph},a,b", f"g{graph},b,c{graph % 3}"]
+        nodes += [f"g{graph},a,shop", f"g{graph},b,bank", f"g{graph},c{graph % 3},farm"]
+    odd = ["graph_id,source,target", "x,a,b", "x,b,c"], ["graph_id,node,trade", "x,a,casino", "x,b,bank", "x,c,bank"]
+    read = []
+    for name, lines in {"normal": (edges, nodes), "odd": odd}.items():
+        paths = tmp_path / f"{name}.csv", tmp_path / f"{name}_nodes.csv"
+        for path, rows in zip(paths, lines, strict=True):
+            path.write_text("\n".join(rows))
+        read.append(read_graphs(paths[0], nodes=paths[1], node_label="trade"))
+    reasons = " ".join(GraphGlass().fit(read[0]).explain(read[1]).reasons)
+    assert "Trade casino at node a; none of 20 normal graphs has this trade." in reasons
+    assert "no node with trade farm" in reasons
+    assert "abel" not in reasons
 
 
 def test_an_attribute_is_told_by_its_name_with_the_normal_range(flows):
@@ -178,3 +220,26 @@ def test_the_family_that_separates_a_known_anomaly_is_named(drugs):
         f"similarity {near.families[family]:.2f}, to the nearest normal molecule {normal.families[family]:.2f}"
         in sentence
     )
+
+
+def test_likeness_to_known_anomalies_is_told_with_both_distances():
+    rng = np.random.default_rng(5)
+
+    def sensors(name, load):
+        nodes = [{"id": f"s{i}", "attributes": {"load": float(load)}} for i in range(8)]
+        return {"id": name, "nodes": nodes, "edges": [{"source": f"s{i}", "target": f"s{i + 1}"} for i in range(7)]}
+
+    normal = read_graphs([sensors(f"day {i}", 10 + rng.normal()) for i in range(40)])
+    detector = GraphGlass().fit(normal, anomalies=read_graphs([sensors(f"bad {i}", 60 + i) for i in range(6)]))
+    told = detector.explain(read_graphs([sensors("odd", 12.4)]))
+    near, usual = told.resembles[0], told.neighbours[0]
+    assert near.distance > usual.distance
+    (text,) = [text for text in told.reasons if "known anomal" in text]
+    assert text.startswith("The graph as a whole: nearer to known anomalies than normal graphs are; the nearest, bad ")
+    assert text.endswith(f"is {near.distance:.2f} away, the nearest normal graph {usual.distance:.2f}.")
+
+
+def test_a_group_and_the_bond_to_it_are_one_cause(drugs):
+    reasons = explained(drugs, "CC(=O)Nc1ccc(S)cc1").reasons
+    assert len(set(reasons)) == len(reasons)
+    assert "Contains a thiol (S8); none of the five nearest normal molecules does." in reasons

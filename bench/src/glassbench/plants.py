@@ -2,7 +2,8 @@
 
 A plant changes a normal record in place and gives the places of the nodes that it changed or added. Three parts tell
 when a plant was written: ``in-view`` of whoever chose the attribution, ``held-out`` before that was settled, ``fresh``
-after it. Nothing was changed once the last two were measured. Groups of molecules stand in ``plants.toml``.
+after it. The spread of a pattern over its radius was chosen with all of these in view; ``latest`` was written then and
+measured once. Groups of molecules stand in ``plants.toml``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Random = np.random.Generator
 Record = dict[str, Any]  # a node-link record whose edges name nodes by place, or under "smiles" a molecule
 Plant = Callable[[Random, Record], list[int]]
 Pairs = Iterable[tuple[int, int]]
-PARTS = ("in-view", "held-out", "fresh")
+PARTS = ("in-view", "held-out", "fresh", "latest")
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,22 @@ def hung_on(count: int, pairs: Pairs) -> Plant:
     return plant
 
 
+def bridge(random: Random, record: Record) -> list[int]:
+    """A new node joined to ten others anywhere."""
+    others = random.choice(len(record["nodes"]), 10, replace=False).tolist()
+    new = new_node(record)
+    add_edges(record, [(new, other) for other in others])
+    return [new]
+
+
+def pendants(random: Random, record: Record) -> list[int]:
+    """A new leaf at each of five nodes of a region."""
+    region = region_of(random, record, 5)
+    new = [new_node(record) for _ in region]
+    add_edges(record, zip(region, new, strict=True))
+    return new
+
+
 def changed(name: str, value: float | str, size: int = 1) -> Plant:
     """A region with another label, or with another value of an attribute."""
 
@@ -276,6 +293,9 @@ LADDER = hung_on(8, [(i, i + 2) for i in range(6)] + [(i, i + 1) for i in range(
 TRIANGLES = hung_on(7, [(i, i + 1) for i in range(6)] + [(i, i + 2) for i in range(0, 5, 2)])
 BROOM = hung_on(10, [(0, 1), (1, 2), *((2, i) for i in range(3, 10))])
 SQUARES = hung_on(9, [(i, i + 3) for i in range(6)] + [(i, i + 1) for i in range(9) if i % 3 != 2])
+BINARY = hung_on(15, [((i - 1) // 2, i) for i in range(1, 15)])
+CATERPILLAR = hung_on(12, [(i, i + 1) for i in range(3)] + [(i % 4, i) for i in range(4, 12)])
+OCTAHEDRON = hung_on(6, [(one, two) for one, two in combinations(range(6), 2) if two - one != 3])
 
 
 # Payments of a customer, whose account is the hub
@@ -384,6 +404,31 @@ def second_account(random: Random, record: Record) -> list[int]:
     return [account, shop]
 
 
+def mule(random: Random, record: Record) -> list[int]:
+    """A new person to whom three shops pay what it pays on to the account."""
+    shops = [place for place, node in enumerate(record["nodes"]) if node["label"] == "shop"]
+    if len(shops) < 3:
+        raise LookupError
+    chosen = random.choice(shops, 3, replace=False).tolist()
+    hub, person = hub_of(record), new_node(record, label="person")
+    record["edges"] += [*(paid(shop, person, 300) for shop in chosen), paid(person, hub, 880)]
+    return [person, *chosen]
+
+
+def exchange(random: Random, record: Record) -> list[int]:
+    """Money to an exchange, and from there to a wallet: two labels that no one has."""
+    hub, place = hub_of(record), new_node(record, label="exchange")
+    wallet = new_node(record, label="wallet")
+    record["edges"] += [paid(hub, place, 150), paid(place, wallet, 149)]
+    return [place, wallet]
+
+
+def dear_rent(random: Random, record: Record) -> list[int]:
+    rent = next(edge for edge in record["edges"] if record["nodes"][edge["target"]]["label"] == "landlord")
+    rent["attributes"]["amount"] *= 20
+    return [rent["source"], rent["target"]]
+
+
 # Log sessions
 
 
@@ -424,6 +469,33 @@ def fork(random: Random, record: Record) -> list[int]:
     new = [new_node(record, label=record["nodes"][drawn_node(random, record)]["label"]) for _ in range(3)]
     add_edges(record, [(last, node) for node in new])
     return [last, *new]
+
+
+def skipped(random: Random, record: Record) -> list[int]:
+    """An event left out: what came before it is joined to what came after it."""
+    ends = [(edge["source"], edge["target"]) for edge in record["edges"]]
+    for node in random.permutation(len(record["nodes"])).tolist():
+        before, after = {one for one, two in ends if two == node}, {two for one, two in ends if one == node}
+        if before and after and not before & after:
+            break
+    else:
+        raise LookupError
+    pairs = {(one, two) for one in before for two in after} - set(ends)
+    add_edges(record, sorted(pairs))
+    record["edges"] = [edge for edge in record["edges"] if node not in (edge["source"], edge["target"])]
+    for edge in record["edges"]:
+        edge["source"], edge["target"] = (end - (end > node) for end in (edge["source"], edge["target"]))
+    record["nodes"].pop(node)
+    return sorted(end - (end > node) for end in before | after)
+
+
+def foreign_in_between(random: Random, record: Record) -> list[int]:
+    """An event of a new kind in the middle of a step."""
+    edge = record["edges"][random.integers(len(record["edges"]))]
+    new, target = new_node(record, label="in between"), edge["target"]
+    edge["target"] = new
+    add_edges(record, [(new, target)], edge)
+    return [new]
 
 
 # Graphs without labels, and sensors
@@ -498,6 +570,21 @@ def clique_of_halls(random: Random, record: Record) -> list[int]:
     return nodes
 
 
+def exchanged_readings(random: Random, record: Record) -> list[int]:
+    node = drawn_node(random, record)
+    values = record["nodes"][node]["attributes"]
+    values["temperature"], values["load"] = float(values["load"]), int(values["temperature"])
+    return [node]
+
+
+def drift(random: Random, record: Record) -> list[int]:
+    """Five neighbouring sensors read eight degrees more."""
+    region = region_of(random, record, 5)
+    for node in region:
+        record["nodes"][node]["attributes"]["temperature"] += 8
+    return region
+
+
 _UNLABELLED = {"clique": clique, "rewired region": rewired, "hub": hub, "tail": TAIL}
 _BROOM = {"broom": BROOM, "shortcuts": shortcuts, "stray nodes": stray}
 
@@ -517,6 +604,7 @@ DOMAINS: Mapping[str, Domain] = {
             "salary from a shop": salary_from_a_shop, "relabelled as savings": relabelled("savings"),
         },
         "fresh": {"money passed on": passed_on, "small change": small_change, "second account": second_account},
+        "latest": {"mule": mule, "exchange and wallet": exchange, "rent times 20": dear_rent},
     }),
     "sessions": Domain(_sessions, {
         "in-view": {
@@ -526,26 +614,31 @@ DOMAINS: Mapping[str, Domain] = {
         },
         "held-out": {"chain of one event": chain_of_one_event, "new edge": new_edge},
         "fresh": {"fork": fork},
+        "latest": {"skipped event": skipped, "new event in between": foreign_in_between},
     }),
     "trees": Domain(made(_tree, 2), {
         "in-view": _UNLABELLED,
         "held-out": {"bipartite": BIPARTITE, "wheel": WHEEL, "ladder": LADDER, "triangles": TRIANGLES, "fan": fan},
         "fresh": _BROOM,
+        "latest": {"caterpillar": CATERPILLAR, "octahedron": OCTAHEDRON, "bridge": bridge},
     }),
     "lattices": Domain(made(_lattice, 3), {
         "in-view": _UNLABELLED,
         "held-out": {"star": STAR, "ring": RING, "fan": fan, "lost edges": lost_edges, "triangles": TRIANGLES},
         "fresh": _BROOM,
+        "latest": {"binary tree": BINARY, "octahedron": OCTAHEDRON, "pendants": pendants},
     }),
     "communities": Domain(made(_communities, 4), {
         "held-out": {
             "ring": RING, "bipartite": BIPARTITE, "clique": clique, "ladder": LADDER, "lost edges": lost_edges,
         },
         "fresh": {"broom": BROOM, "squares": SQUARES},
+        "latest": {"bridge": bridge, "caterpillar": CATERPILLAR, "rewired region": rewired},
     }),
     "preferential": Domain(made(_preferential, 5), {
         "held-out": {"clique": clique, "tail": TAIL, "hub": hub, "star": STAR, "wheel": WHEEL, "ring": RING},
         "fresh": {"broom": BROOM, "squares": SQUARES, "stray nodes": stray},
+        "latest": {"binary tree": BINARY, "octahedron": OCTAHEDRON, "pendants": pendants},
     }),
     "sensors": Domain(made(_sensors, 6), {
         "held-out": {
@@ -554,5 +647,6 @@ DOMAINS: Mapping[str, Domain] = {
             "clique of halls": clique_of_halls,
         },
         "fresh": {"cold region": changed("temperature", 16.0, 4), "shortcuts": shortcuts, "stray nodes": stray},
+        "latest": {"exchanged readings": exchanged_readings, "drift": drift, "clique": clique},
     }),
 }  # fmt: skip

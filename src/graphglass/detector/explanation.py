@@ -18,7 +18,7 @@ from graphglass.channels.unmatched import Nearest
 from graphglass.detector.attribution import NEAREST, attribute, lacking
 from graphglass.detector.known_anomalies import NAME as CLASSIFIER
 from graphglass.detector.normal_facts import NormalFacts, normal_facts
-from graphglass.detector.reasons import SENTENCES, Cause, Evidence, causes, resemblance
+from graphglass.detector.reasons import LEAST, SENTENCES, Cause, Evidence, causes, resemblance
 from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.drawing.graph_svg import Picture, draw_graph
@@ -186,7 +186,7 @@ def explain_one(
     comparable = reference and scorer.reference_count > 1  # with itself alone, a reference has no others
     own = int(equal_places(query.graphs, scorer.graphs)[0]) if comparable else -1
     reference = own >= 0
-    scores, parted = scorer.left_out_parts(query, own) if reference else scorer.parted_scores(query, rows)
+    scores, parted, distant = scorer.left_out_parts(query, own) if reference else scorer.parted_scores(query, rows)
     score, contributions = float(scores[0]), {name: float(value[0]) for name, value in parted.items()}
     places = scorer.candidates(query)
     places = places[places != own]
@@ -208,9 +208,11 @@ def explain_one(
     parts = attribute(query, near, scorer, contributions, known)
     counting = [channel for channel in scorer.channels if isinstance(channel, CountChannel)]
     facts = every = normal_facts(scorer)
+    others_only = scorer.reference_places != own
     if reference:
-        facts = NormalFacts(scorer.references[scorer.reference_places != own])
-    evidence = Evidence(query, near, facts, counting, parts)
+        facts = NormalFacts(scorer.references[others_only])
+    usual = {channel.name: channel.left_out[others_only] for channel in scorer.channels}
+    evidence = Evidence(query, near, facts, counting, parts, distant, usual)
     told = causes(evidence)
     if found and found[0].distance <= TWIN:
         told = (
@@ -219,7 +221,7 @@ def explain_one(
                 100.0,
             ),
         )
-    elif resembles and found and resembles[0].distance <= found[0].distance:
+    elif resembles and found:
         told = _with_resemblance(evidence, told, resembles[0], found[0])
     names = query.graphs.node_names
     p_values = left_out_p_values if reference else conformal_p_values
@@ -269,19 +271,24 @@ def _neighbours(
 def _with_resemblance(
     evidence: Evidence, told: tuple[Cause, ...], known: Neighbour, normal: Neighbour
 ) -> tuple[Cause, ...]:
-    """A sentence about the nearest known anomaly, where it is nearer than every reference, in its place by share."""
+    """A sentence about the nearest known anomaly in its place by share, where it is near or weighs in the score."""
     parts = evidence.parts
-    family = max(known.families, key=lambda name: known.families[name] - normal.families[name])
-    shared = parts.by_channel[CLASSIFIER][0] if CLASSIFIER in parts.by_channel else np.zeros(0)
-    hot = [int(node) for node in np.argsort(-shared, kind="stable")[:6] if shared[node] > 0.25 * shared.max()]
-    if (
-        hot and max(parts.nodes[hot]) < parts.hottest
-    ):  # another node is the cause; the likeness is the graph's as a whole
-        hot = []
-    share = 100 * (float(shared.sum()) + max(parts.rest.get(CLASSIFIER, 0.0), 0.0)) / max(parts.raised, 1e-12)
-    cause = resemblance(evidence, known.id, family, (known.families[family], normal.families[family]), hot, share)
-    others = [one for one in told if not one.words.startswith(evidence.whole("by its likeness"))]
-    return tuple(sorted([*others, cause], key=lambda one: -one.share))[:SENTENCES]
+    rest = max(parts.rest.get(CLASSIFIER, 0.0), 0.0)
+    if known.distance <= normal.distance:
+        family = max(known.families, key=lambda name: known.families[name] - normal.families[name])
+        shared = parts.by_channel[CLASSIFIER][0] if CLASSIFIER in parts.by_channel else np.zeros(0)
+        hot = [int(node) for node in np.argsort(-shared, kind="stable")[:6] if shared[node] > 0.25 * shared.max()]
+        if hot and max(parts.nodes[hot]) < parts.hottest:
+            hot = []  # another node is the cause; the likeness is the graph's as a whole
+        share = 100 * (float(shared.sum()) + rest) / max(parts.raised, 1e-12)
+        cause = resemblance(evidence, known.id, family, (known.families[family], normal.families[family]), hot, share)
+    else:
+        words = f"nearer to known anomalies than normal {evidence.nouns['graph']}s are; the nearest, {known.id}, is "
+        words += f"{known.distance:.2f} away, the nearest normal {evidence.nouns['graph']} {normal.distance:.2f}."
+        cause = Cause(evidence.whole(words), 100 * rest / max(parts.raised, 1e-12))
+        if cause.share < LEAST:
+            return told
+    return tuple(sorted([*told, cause], key=lambda one: -one.share))[:SENTENCES]
 
 
 def family_sums(contributions: Mapping[str, float]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import cache
 from typing import Any
 
@@ -21,22 +22,29 @@ GROUPS = {
     "peroxy acid": "C(=O)[O;X2][O;H1]",
     "hydroperoxide": "[O;X2][O;H1]",
     "peroxide": "[O;X2][O;X2]",
+    "perchlorate": "O[Cl+3]([O-])([O-])[O-]",
     "hypohalite": "[O;X2][Cl,Br,I]",
-    "N-halogen bond": "[N][F,Cl,Br,I]",
+    "nitrogen-halogen bond": "[N][F,Cl,Br,I]",
+    "N-oxide": "[#7;$([#7]([#6])[#6])]~[O;X1]",
     "isothiocyanate": "N=C=S",
     "isocyanate": "N=C=O",
     "ketene": "[C]=[C]=O",
     "cumulated double bonds": "[C]=[C]=[C]",
     "boronic acid": "[B]([O;H1])[O;H1]",
+    "boronic ester": "[B]([O;X2])[O;X2]",
+    "trialkylsilyl group": "[Si;$([Si]([#6])([#6])[#6])]",
+    "chlorosilane": "[Si;$([Si]Cl)]",
     "pentafluorosulfanyl group": "S(F)(F)(F)(F)F",
     "phosphonate": "[#6]P(=O)([O])[O]",
     "phosphoryl fluoride": "P(=O)F",
     "phosphate": "OP(=O)([O])[O]",
-    "phosphine": "[P;X3]([#6])[#6]",
+    "phosphine": "[P;X3;$(P([#6])[#6])]",
     "arsonic acid": "[As](=O)([O])[O]",
     "chain of three nitrogens": "[N;X3;!$(N=*);!$(N#*)][N;X3][N;X3]",
     "hydrazine": "[N;X3;!$(NC=O)][N;X3;!$(NC=O)]",
+    "triazene": "N=N[N;X3]",
     "azo group": "[#6]N=N[#6]",
+    "carbodiimide": "N=C=N",
     "epoxide": "C1OC1",
     "thiirane": "C1SC1",
     "aziridine": "C1NC1",
@@ -46,7 +54,8 @@ GROUPS = {
     "nitrogen or sulfur mustard": "[N,S;X2,X3][C;H2][C;H2]Cl",
     "acyl halide": "C(=O)[F,Cl,Br,I]",
     "anhydride": "C(=O)OC(=O)",
-    "sulfonyl chloride": "S(=O)(=O)Cl",
+    "sulfonyl halide": "S(=O)(=O)[F,Cl,Br,I]",
+    "sulfate ester": "[#6]OS(=O)(=O)O",
     "sulfonic acid": "S(=O)(=O)[O;H1,-]",
     "sulfonamide": "S(=O)(=O)N",
     "sulfone": "[#6]S(=O)(=O)[#6]",
@@ -56,6 +65,7 @@ GROUPS = {
     "thiocarbonyl group": "[#6]=S",
     "perfluoroalkyl group": "[C](F)(F)[C](F)F",
     "trifluoromethyl group": "C(F)(F)F",
+    "hydroxamic acid": "C(=O)[N;X3][O;H1]",
     "carboxylic acid": "C(=O)[O;H1,-]",
     "carbamate": "[N]C(=O)O",
     "urea": "NC(=O)N",
@@ -66,19 +76,22 @@ GROUPS = {
     "nitrile": "C#[N;X1]",
     "alkyne": "C#C",
     "guanidine": "NC(=N)N",
+    "amidine": "[#6]C(=N)[N;X3]",
+    "oxime": "C=NO",
     "quaternary ammonium": "[N+;X4]([#6])([#6])([#6])[#6]",
     "iodonium": "[I+]",
     "phenol": "c[O;H1]",
 }
 
 
-def functional_groups(graph: GraphSet) -> list[tuple[str, frozenset[int]]]:
-    """Names and atoms of the groups in one molecule; none for other graphs, or without RDKit."""
+def functional_groups(graph: GraphSet, asked: Container[str] = GROUPS) -> list[tuple[str, frozenset[int]]]:
+    """Names and atoms of the groups in one molecule, of those asked for; none for other graphs, or without RDKit."""
     molecule = sanitised_molecule(graph)
     if molecule is None:
         return []
     most = molecule.GetNumAtoms()
-    matches = ((name, molecule.GetSubstructMatches(smarts, maxMatches=most)) for name, smarts in _patterns())
+    patterns = ((name, smarts) for name, smarts in _patterns() if name in asked)
+    matches = ((name, molecule.GetSubstructMatches(smarts, maxMatches=most)) for name, smarts in patterns)
     return [(name, frozenset(atoms)) for name, found in matches for atoms in found]
 
 

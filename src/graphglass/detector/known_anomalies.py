@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import AnyChannel
-from graphglass.channels.fusion import ROUNDING, SHARPNESS, Fusion
+from graphglass.channels.fusion import ROUNDING, SHARPNESS, Distances, Fusion
 from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 
@@ -41,7 +41,6 @@ RIDGE = 1.0
 MOST_TRAINING_ROWS = 2_000  # references that train the classifier; of larger sets a fixed sample
 NAME = "known anomalies"
 
-Distances = Mapping[str, NDArray[np.float64]]
 Widths = Mapping[str, float]
 Kernel = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -169,13 +168,14 @@ class KnownAnomalies(KnownSide):
 
     def parted_scores(
         self, normals: ReferenceScorer, rows: Mapping[str, Rows], found: Candidates
-    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """Scores of encoded queries, and what each channel and the classifier add to them."""
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], Distances]:
+        """Scores of encoded queries, what each channel and the classifier add to them, and distances to the normals."""
         distances, near, classified = self._measure(normals, rows, found)
         centre, scale, middle, unit = self.units
         shared = self._channel_parts(normals.fusion, distances, near)
         scores = self.combined(self.fused(normals.fusion, distances, near), classified)
-        return scores, shared | {NAME: self.classifier_weight * (centre + scale * (classified - middle) / unit)}
+        added = self.classifier_weight * (centre + scale * (classified - middle) / unit)
+        return scores, shared | {NAME: added}, distances
 
     def left_out_contributions(
         self, normals: ReferenceScorer, query: ProfiledGraphs, distances: Distances, scores: NDArray[np.float64]

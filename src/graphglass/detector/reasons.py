@@ -13,20 +13,29 @@ from numpy.typing import NDArray
 from graphglass.channels.patterns.count_channel import CountChannel, Sightings
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.edge_kinds import edge_kinds
-from graphglass.channels.tables.edge_values import listed_edges, signed_log
+from graphglass.channels.tables.edge_values import listed_edges, signed_log, strength_table
 from graphglass.channels.unmatched import Nearest
 from graphglass.detector.attribution import Attribution
 from graphglass.detector.functional_groups import functional_groups
+from graphglass.detector.known_anomalies import NAME as CLASSIFIER
 from graphglass.detector.normal_facts import NormalFacts, Range
 from graphglass.drawing.molecule_svg import elements
 from graphglass.graphs.chemistry import DESCRIPTORS
 from graphglass.graphs.graph_schema import counted_names
 from graphglass.graphs.graph_set import GraphSet
-from graphglass.graphs.molecules import ATOM_ATTRIBUTES, edge_label_text, element_name, has_atoms, node_label_text
+from graphglass.graphs.molecules import (
+    ATOM_ATTRIBUTES,
+    atom_value,
+    edge_label_text,
+    element_name,
+    has_atoms,
+    node_label_text,
+)
 from graphglass.structure.profile import AGGREGATE_NAMES, LTD_NAMES
 
 WARM = 0.15  # of the hottest part: cooler nodes and edges get no sentence
 JOINED = 0.4  # of a node's part: warm neighbours that share its sentence
+MORE = 0.1  # of the nodes: a value is told that so many more have than in the nearest references
 LEAST = 1.0  # percent of the score that a sentence is worth
 SENTENCES = 5
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -47,7 +56,7 @@ RINGS = {"components": "number of separate parts", "triangles": "number of three
          "four_cycles": "number of four-membered rings"}  # fmt: skip
 FAMILIES = {
     "patterns": "its mix of neighbourhoods",
-    "composition": "its mix of labels and degrees",
+    "composition": "its mix of labels, degrees and values",
     "attributes": "the attributes of its {node}s",
     "surroundings": "what surrounds its {node}s",
     "geometry": "the distances between its {node}s in the space of their attributes",
@@ -58,7 +67,6 @@ FAMILIES = {
     "chemistry:descriptors": "its physical chemistry",
     "graph": "the code of its structure",
     "text": "the code of its description",
-    "known anomalies": "its likeness to known anomalies",
 }
 CHEMICAL = {
     "patterns": "its mix of fragments",
@@ -103,6 +111,8 @@ class Evidence:
     facts: NormalFacts
     channels: Sequence[CountChannel]
     parts: Attribution
+    distances: Mapping[str, NDArray[np.float64]]  # by channel, (1,): to the nearest references
+    usual: Mapping[str, NDArray[np.float64]]  # by channel: those of the references to the others
 
     @property
     def graph(self) -> GraphSet:
@@ -115,7 +125,9 @@ class Evidence:
     @cached_property
     def nouns(self) -> dict[str, str]:
         names = ("atom", "bond", "molecule") if self.molecule else ("node", "edge", "graph")
-        return dict(zip(("node", "edge", "graph"), names, strict=True))
+        reading = self.facts.references.graphs.reading
+        label = "label" if reading is None else reading.node_label.replace("_", " ")
+        return dict(zip(("node", "edge", "graph", "label"), (*names, label), strict=True))
 
     @cached_property
     def ends(self) -> list[tuple[int, int]]:
@@ -128,21 +140,30 @@ class Evidence:
 
     @cached_property
     def normal_groups(self) -> list[Counter[str]]:
-        """How often each nearest reference has each group."""
+        """How often each nearest reference has each group that the graph or the nearest of all has."""
         if not has_atoms(self.near.graphs.graphs):
             return [Counter()] * len(self.near.graphs)
-        return [Counter(name for name, _ in functional_groups(graph)) for graph in self.near.graphs.graphs]
+        nearest, *others = self.near.graphs.graphs
+        first = Counter(name for name, _ in functional_groups(nearest))
+        asked = {*first, *(name for name, _ in self.groups)}
+        return [first, *(Counter(name for name, _ in functional_groups(graph, asked)) for graph in others)]
 
     def seen(self, node: int) -> list[tuple[int, NDArray[np.int64], int]]:
         """Sightings of the pattern of a node at every level, in the channel of patterns where it weighs most."""
-        weights = {name: float(part[0][node]) for name, part in self.parts.by_channel.items() if name in self.sightings}
-        levels = self.sightings[max(weights, key=lambda name: weights[name])] if weights else []
+        patterns = [channel for channel in self.channels if channel.family == "patterns"]
+        if not patterns:
+            return []
+        weights = {name: float(part[0][node]) for name, part in self.parts.by_channel.items()}
+        channel = max(patterns, key=lambda channel: weights.get(channel.name, 0.0))
+        if channel.name not in self.sightings:
+            self.sightings[channel.name] = list(channel.sightings(self.query, self.near))
+        levels = self.sightings[channel.name]
         return [(int(own[node]), often[:, node], int(holding[node])) for own, often, holding in levels]
 
     @cached_property
     def sightings(self) -> dict[str, list[Sightings]]:
-        patterns = [c for c in self.channels if c.family == "patterns" and c.name in self.parts.by_channel]
-        return {c.name: list(c.sightings(self.query, self.near)) for c in patterns}
+        """By channel, those that were asked for."""
+        return {}
 
     @cached_property
     def nearest(self) -> str:
@@ -258,20 +279,35 @@ def _node_told(evidence: Evidence, node: int, nodes: NDArray[np.float64], edges:
         return _label_told(evidence, int(labels[node]))
     strengths = {name: float(part[0][node]) for name, part in evidence.parts.by_channel.items()}
     family = max(strengths, key=lambda name: strengths[name]).partition(":")[0]
-    if family == "attributes" and (told := _value_told(evidence, node, nodes)) is not None:
-        return told
+    if family == "attributes":
+        told = _value_told(evidence, node, nodes) or _frequent_value_told(evidence, node, nodes)
+        if told is not None:
+            return told
+    if family == CLASSIFIER:
+        covered = _warm_around(evidence.graph, node, nodes)
+        more = (
+            f" ({_several(len(covered) - 1, 'more ' + evidence.nouns['node'])} around it)" if len(covered) > 1 else ""
+        )
+        words = (
+            f"{evidence.node(node)}{more} is in surroundings that the nearest known anomaly has; {evidence.nearest} "
+        )
+        return f"{words}have fewer such {evidence.nouns['node']}s.", covered, set()
     around = [i for i, pair in enumerate(evidence.ends) if node in pair and edges[i] > 0]
     if family == "edges" and around:
         edge = max(around, key=lambda i: edges[i])
         return _edge_words(evidence, edge), set(evidence.ends[edge]), {edge}
+    if family == "edges" and (told_of_sum := _strength_words(evidence, node)) is not None:
+        return told_of_sum, {node}, set()
     return _neighbourhood_told(evidence, node, nodes)
 
 
 def _edge_told(evidence: Evidence, edge: int) -> Told:
     """What is strange about an edge: the label of an end, the group it is in, its value or its kind."""
     ends, labels = set(evidence.ends[edge]), evidence.graph.node_labels
-    if (told := _group_told(evidence, ends)) is not None:
-        return told
+    by_heat = sorted(ends, key=lambda end: -evidence.parts.nodes[end])
+    for atoms in (ends, *({end} for end in by_heat)):
+        if (told := _group_told(evidence, atoms)) is not None:
+            return told
     for end in sorted(ends):
         if labels is not None and int(labels[end]) in evidence.foreign:
             return _label_told(evidence, int(labels[end]))
@@ -294,9 +330,8 @@ def _label_told(evidence: Evidence, label: int) -> Told:
         # The text "C" is not the atom that is written the same: labels of two formats were read.
         text = f"{text} (as text)" if text in known else text
         where = _listed([evidence.name(node) for node in found])
-        words = (
-            f"Label {text} at node{'s' if len(found) > 1 else ''} {where}; {evidence.backed('this label', holders)}."
-        )
+        noun, nodes = evidence.nouns["label"], f"node{'s' if len(found) > 1 else ''}"
+        words = f"{noun[0].upper()}{noun[1:]} {text} at {nodes} {where}; {evidence.backed(f'this {noun}', holders)}."
     return words, set(found).union(*ends), set()
 
 
@@ -314,8 +349,10 @@ def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
     """The first functional group with these atoms that most of the nearest references have less often."""
     own = Counter(name for name, _ in evidence.groups)
     for name, members in evidence.groups:
+        if not atoms <= members:
+            continue
         normal = [counts[name] for counts in evidence.normal_groups]
-        if not atoms <= members or 2 * sum(count < own[name] for count in normal) <= len(normal):
+        if 2 * sum(count < own[name] for count in normal) <= len(normal):
             continue
         covered = set().union(*(other for title, other in evidence.groups if title == name))
         as_many, single = sum(count >= own[name] for count in normal), own[name] == 1
@@ -328,7 +365,8 @@ def _group_told(evidence: Evidence, atoms: set[int]) -> Told | None:
             usual = f"{_count(as_many)} of {evidence.nearest} {'does' if as_many == 1 else 'do'}"
         else:
             usual = f"{evidence.nearest} have at most {max(normal)}"
-        return f"Contains {contained}; {usual}.", covered, set()
+        bonds = {place for place, pair in enumerate(evidence.ends) if not covered.isdisjoint(pair)}
+        return f"Contains {contained}; {usual}.", covered, bonds
     return None
 
 
@@ -361,6 +399,34 @@ def _value_told(evidence: Evidence, node: int, nodes: NDArray[np.float64]) -> To
     return None
 
 
+def _frequent_value_told(evidence: Evidence, node: int, nodes: NDArray[np.float64]) -> Told | None:
+    """The attribute whose value at the node, or past it, many more nodes have than in the nearest references."""
+    graph, normal = evidence.graph, evidence.near.graphs.graphs
+    own, others = (np.asarray(part.attributes, np.float64) for part in (graph, normal))
+    sides = {"": np.equal} if evidence.molecule else {" or more": np.greater_equal, " or less": np.less_equal}
+    most = MORE
+    told: Told | None = None
+    for column, name in enumerate(graph.attribute_names):
+        value = own[node, column]
+        for side, holds in sides.items():
+            have, there = holds(own[:, column], value), holds(others[:, column], value)
+            usual = float(evidence.near.weights @ (np.bincount(normal.node_graph, there) / normal.sizes))
+            if have.mean() - usual <= most:
+                continue
+            most = float(have.mean()) - usual
+            words = atom_value(name, value) if evidence.molecule else f"have {name.replace('_', ' ')} {amount(value)}"
+            among = "" if have.all() else f", {evidence.node(node)} among them"
+            told = (
+                (
+                    f"{have.sum()} of {len(own)} {evidence.nouns['node']}s {words}{side}{among}; in "
+                    f"{evidence.nearest} {100 * usual:.0f}%."
+                ),
+                set(np.flatnonzero(have & (nodes > 0)).tolist()),
+                set(),
+            )
+    return told
+
+
 def _edge_words(evidence: Evidence, edge: int) -> str:
     """An edge with a value that no normal edge has, of a kind that is rare, or with an unusual value for its kind."""
     graph, others = evidence.graph, evidence.near.graphs.graphs
@@ -381,6 +447,28 @@ def _edge_words(evidence: Evidence, edge: int) -> str:
     most = int(np.bincount(others.node_graph[others.edge_list().sources[alike]]).max())
     same = f"one of {int((kinds == kinds[edge]).sum())} {evidence.nouns['edge']}s of this kind"
     return f"{title}: {same}; {evidence.nearest} have at most {most}."
+
+
+def _strength_words(evidence: Evidence, node: int) -> str | None:
+    """The sum over the edges of a node that is farthest outside those of the nodes of the nearest references."""
+    graph, others = evidence.graph, evidence.near.graphs.graphs
+    own, near = listed_edges(graph), listed_edges(others)
+    if own is None or near is None:
+        return None
+    values, normal = strength_table(graph, own)[node], strength_table(others, near)
+    low, high = normal.min(axis=0), normal.max(axis=0)
+    past = np.maximum(values - high, low - values)
+    column = int(past.argmax())
+    if past[column] <= 0:
+        return None
+    flows = ("edges that leave", "edges that enter", "edges that leave less those that enter")
+    sides = flows if graph.directed else ("edges of it",)
+    name = counted_names(graph)[-len(past) // len(sides) :][column // len(sides)].replace("_", " ")
+    value, least, most = (float(np.sign(x) * np.expm1(abs(x))) for x in (values[column], low[column], high[column]))
+    return (
+        f"Node {evidence.node(node)}: sum of {name} over the {sides[column % len(sides)]} is {amount(value)}; nodes "
+        f"of {evidence.nearest} have {_between(least, most)}."
+    )
 
 
 def _amount_words(evidence: Evidence, edge: int, usual: Range) -> str | None:
@@ -429,7 +517,7 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
         )
     seen = evidence.seen(node)
     if not seen:
-        return f"{name}{more}: {evidence.none} has such {evidence.a('node')}.", covered, set()
+        return f"{name}{more}: {evidence.nearest} have fewer such {noun}s.", covered, set()
     radius = next((level for level, (_, counts, _) in enumerate(seen) if not counts.any()), None)
     if radius == 0 and graph.node_labels is None:
         inside = f" and is in {_several(triangles, 'triangle')}" if triangles else ""
@@ -451,16 +539,16 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
     if radius == 0 and graph.node_labels is not None:
         label = int(graph.node_labels[node])
         text = node_label_text(graph, label)
-        what = f"{element_name(label) or text} atom{ending}" if evidence.molecule else f"node{ending} with label {text}"
+        what = (
+            f"{element_name(label) or text} atom{ending}"
+            if evidence.molecule
+            else f"node{ending} with {evidence.nouns['label']} {text}"
+        )
         fact = f"{what}, {'' if single else 'such as '}{evidence.node(node)}"
         covered = set(np.flatnonzero(graph.node_labels == label).tolist())
     else:
         fact = f"{noun}{ending} like {evidence.node(node)}" + (f" within {_several(radius, step)}" if radius else "")
-    usual = (
-        f"at most {counts.max()}" if own > counts.max() else f"fewer in {_several(int((counts < own).sum()), 'case')}"
-    )
-    if single:
-        usual = f"none in {_several(int((counts < own).sum()), 'case')}"
+    usual = _between(counts.min(), counts.max())
     return f"{_count(own).capitalize()} {fact}; {evidence.nearest} have {usual}.", covered, set()
 
 
@@ -484,10 +572,13 @@ def _wholes(evidence: Evidence, raised: float) -> Iterator[Cause]:
     rest: dict[str, float] = {}
     for name, value in evidence.parts.rest.items():
         family = name if name in FAMILIES else name.partition(":")[0]
-        rest[family] = rest.get(family, 0.0) + max(value, 0.0)
-    if (words := _missing(evidence)) is not None:
-        lost = [rest.pop(family, 0.0) for family in ("patterns", "composition", "chemistry")]
-        yield Cause(evidence.whole(words), 100 * sum(lost) / raised)
+        if name != CLASSIFIER:  # told with the nearest known anomaly
+            rest[family] = rest.get(family, 0.0) + max(value, 0.0)
+    of_missing = ("patterns", "composition", "chemistry")
+    lost = 100 * sum(rest.get(family, 0.0) for family in of_missing) / raised
+    if lost >= LEAST and (words := _missing(evidence)) is not None:
+        rest = {family: value for family, value in rest.items() if family not in of_missing}
+        yield Cause(evidence.whole(words), lost)
     structure = RINGS if evidence.molecule else STRUCTURE
     tables = {
         "size": SIZE,
@@ -495,14 +586,30 @@ def _wholes(evidence: Evidence, raised: float) -> Iterator[Cause]:
         "chemistry:descriptors": dict(zip(DESCRIPTORS, DESCRIPTORS, strict=True)),
     }
     for family, value in rest.items():
+        if 100 * value < LEAST * raised:
+            continue
         found = _field_words(evidence, tables[family]) if family in tables else None
         if found is None:
-            title = evidence.title(family)
-            found = f"in {title} it lies farther from {evidence.normals} than they do from each other."
+            found = _distance_words(evidence, family)
             told = family == next((code for code in CODES if rest.get(code, 0.0) > 0), None)
             if told and (fact := _field_words(evidence, SIZE | structure)) is not None:
                 found += f" A code shows no {evidence.nouns['node']}s; unusual in the {evidence.nouns['graph']}: {fact}"
         yield Cause(evidence.whole(found), 100 * value / raised)
+
+
+def _distance_words(evidence: Evidence, family: str) -> str:
+    """How far the graph lies from the nearest references in the channel of a family that adds most."""
+    title, parts = evidence.title(family), evidence.parts.rest
+    names = [name for name in evidence.distances if family in (name, name.partition(":")[0])]
+    name = max(names, key=lambda name: parts.get(name, 0.0))
+    own, normal = float(evidence.distances[name][0]), evidence.usual[name]
+    low, high = np.percentile(normal, (5, 95))
+    beyond = int((normal >= own).sum())
+    return (
+        f"in {title} its nearest normal {evidence.nouns['graph']}s are {own:.3g} away; nine in ten of "
+        f"{evidence.normals} have theirs {low:.3g} to {high:.3g} away, "
+        f"{_count(beyond) if beyond else 'none'} as far or farther."
+    )
 
 
 def _field_words(evidence: Evidence, names: Mapping[str, str]) -> str | None:
@@ -545,7 +652,7 @@ def _missing(evidence: Evidence) -> str | None:
             if evidence.molecule:
                 what, shown = f"no {element_name(label) or text}", shown.replace("have one", "contain it")
             else:
-                what = f"no node with label {text}"
+                what = f"no node with {evidence.nouns['label']} {text}"
             return f"{what}; {shown}, as do {holders:,} of {evidence.normals}."
     return None
 
@@ -597,4 +704,4 @@ def _several(number: int, noun: str) -> str:
 
 
 def _article(noun: str) -> str:
-    return "an" if noun[0].lower() in "aeiou" else "a"
+    return "an" if noun[0].lower() in "aeiou" or noun.startswith("N-") else "a"

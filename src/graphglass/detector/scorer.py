@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphglass.channels.channel import AnyChannel
-from graphglass.channels.fusion import Fusion
+from graphglass.channels.fusion import Distances, Fusion
 from graphglass.channels.nearest_references import Candidates, Rows
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.detector.known_anomalies import KnownAnomalies, KnownSide, NormalKernel
@@ -213,22 +213,22 @@ class ReferenceScorer:
 
     def parted_scores(
         self, queries: ProfiledGraphs, rows: Mapping[str, Rows]
-    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """Scores and contributions of a few queries that are encoded already."""
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], Distances]:
+        """Scores, contributions and distances of a few queries that are encoded already."""
         found = self.search(queries)
         if self.known is not None:
             return self.known.parted_scores(self, rows, found)
         distances = {c.name: self.channel_distances(c, rows[c.name], found) for c in self.channels}
-        return self.fusion.scores(distances), self.fusion.contributions(distances)
+        return self.fusion.scores(distances), self.fusion.contributions(distances), distances
 
     def left_out_parts(
         self, query: ProfiledGraphs, place: int
-    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """Leave-one-out score and contributions of the reference at `place`, which the query equals."""
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], Distances]:
+        """Leave-one-out score, contributions and distances of the reference at `place`, which the query equals."""
         scores, distances = self.left_out_scores(query, np.array([place])), self.left_out_distances(query, place)
         if self.known is not None:
-            return scores, self.known.left_out_contributions(self, query, distances, scores)
-        return scores, self.fusion.contributions(distances)
+            return scores, self.known.left_out_contributions(self, query, distances, scores), distances
+        return scores, self.fusion.contributions(distances), distances
 
     def contributions(self, queries: ProfiledGraphs) -> dict[str, NDArray[np.float64]]:
         """What each channel adds to the score of every query; they sum to it."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphglass.drawing.layout import breadth_first, layout_graph
 from graphglass.drawing.molecule_svg import atom_name, depict
-from graphglass.graphs.graph_set import GraphSet
+from graphglass.graphs.graph_set import COUNT, GraphSet
 from graphglass.graphs.molecules import node_label_text
 from graphglass.graphs.parallel_edges import merge_rule
 
@@ -184,8 +184,10 @@ def _widths(graph: GraphSet, usual: float) -> NDArray[np.float64]:
 
 
 def _summed(graph: GraphSet) -> int | None:
-    """The first edge attribute that adds up over parallel edges, such as an amount."""
-    return next((i for i, name in enumerate(graph.edge_attribute_names) if merge_rule(name, {}) == "sum"), None)
+    """The first edge attribute that adds up over parallel edges, such as an amount, else the first, the count last."""
+    names = graph.edge_attribute_names
+    ranks = [(name == COUNT, merge_rule(name, {}) != "sum", place) for place, name in enumerate(names)]
+    return min(ranks)[-1] if ranks else None
 
 
 def _lines(

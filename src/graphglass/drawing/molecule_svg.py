@@ -57,7 +57,9 @@ def elements(graph: GraphSet) -> tuple[str, ...] | None:
     """The element of every node; None where labels are not atoms of an organic molecule."""
     if graph.node_labels is None or graph.directed or np.diff(graph.neighbour_offsets).max(initial=0) > _MOST_BONDS:
         return None
-    symbols = tuple(node_label_text(graph, int(code)) for code in graph.node_labels)
+    codes, places = np.unique(graph.node_labels, return_inverse=True)
+    texts = [node_label_text(graph, code) for code in codes.tolist()]
+    symbols = tuple(texts[place] for place in places.tolist())
     if has_atoms(graph):
         return symbols if all(symbol[:1].isalpha() for symbol in symbols) else None
     known = set(symbols) <= (_ORGANIC | set(graph.code_names.get("node", {}).values()))

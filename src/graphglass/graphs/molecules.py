@@ -221,6 +221,19 @@ def has_atoms(graphs: GraphSet) -> bool:
     return graphs.attribute_names[: len(ATOM_ATTRIBUTES)] == ATOM_ATTRIBUTES
 
 
+def atom_value(name: str, value: float) -> str:
+    """What chemists say of atoms with a value of an attribute."""
+    if name == "aromatic":
+        return "are aromatic" if value else "are not aromatic"
+    if name == "in_ring":
+        return "are in a ring" if value else "are in no ring"
+    if name == "hybridisation":
+        return f"are {next((kind.lower() for kind, code in _HYBRIDISATION.items() if code == value), 'lone')}"
+    if name == "hydrogens":
+        return f"have {value:.0f} hydrogen{'' if value == 1 else 's'}"
+    return f"have {name.replace('_', ' ')} {value:+.0f}"
+
+
 def node_label_text(graphs: GraphSet, code: int) -> str:
     """What a node label stands for: its text, the element of an atom, or the number itself."""
     if (known := _known_text(graphs, code, "node")) is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from graphglass.channels.patterns.unmatched_patterns import over_radius
 from graphglass.channels.patterns.wl import neighbourhood_keys
 from graphglass.graphs.canonical import canonical_graph_set
 
@@ -47,3 +49,15 @@ def test_swapping_edge_names_between_neighbours_counts():
 
 def test_negative_labels_are_names_like_any_other():
     assert keys(2, [(0, 1)], [-1, 3])[0][0] != keys(2, [(0, 1)], [1, 3])[0][0]
+
+
+def test_the_weight_of_a_pattern_is_spread_over_its_radius():
+    star = canonical_graph_set([6], [0, 0, 0, 0], [1, 2, 3, 4])  # and a node with no neighbour
+    weights = np.array([0.0, 3, 3, 0, 0, 1])
+    assert (over_radius(star, weights, 0) == weights).all()
+    for radius in (1, 2, 3):
+        spread = over_radius(star, weights, radius)
+        assert spread.sum() == pytest.approx(7)
+        assert spread[0] > spread[3] == spread[4]  # what both strange neighbourhoods share
+        assert spread[1] == spread[2] > spread[3]
+    assert not over_radius(star, np.zeros(6), 3).any()

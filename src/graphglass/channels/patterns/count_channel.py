@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.channel import Channel, State
 from graphglass.channels.patterns.counts import Counts, add_distances, count_keys, nearest_distances, overlap_each
-from graphglass.channels.patterns.unmatched_patterns import at, held, holders, unmatched_keys
+from graphglass.channels.patterns.unmatched_patterns import at, held, holders, over_radius, unmatched_keys
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.graphs.chemistry import NO_ENVIRONMENT
@@ -86,7 +86,7 @@ class CountChannel(Channel[PatternRows]):
         for owner, keys, level in self.occurrences(query):
             shared = None if known is None else known.levels[level]
             weights, lacking = unmatched_keys(levels[level], keys, near, shared)
-            nodes += np.bincount(owner, weights, count)
+            nodes += over_radius(query.graphs, np.bincount(owner, weights, count).astype(np.float64), level)
             missing += lacking
         return replace(Unmatched.whole(query.graphs), nodes=nodes, missing=missing if known is None else 0.0)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphglass.channels.patterns.counts import Counts
 from graphglass.channels.unmatched import ROUNDING, Nearest
+from graphglass.graphs.graph_set import GraphSet
 from graphglass.graphs.ragged import offsets, ranges
 
 SAMPLED = 20_000  # references that frequencies are counted among; of more, evenly spaced ones
@@ -47,6 +48,21 @@ def unmatched_keys(
     lost = np.flatnonzero(lacking)
     share = holders(sample, found[lost], np.ones(len(lost))) / (len(sample) + 1)
     return weights[inverse], float(-(lacking[lost] * np.log1p(-share)).sum())
+
+
+def over_radius(graph: GraphSet, weights: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
+    """Weights of patterns around the nodes of one graph, spread over what patterns of this radius cover.
+
+    Once per step, each node keeps half and passes half to its neighbours, by the symmetrically normalised adjacency: a
+    node that many strange neighbourhoods share gets the more. The sum stays.
+    """
+    degrees = np.diff(graph.neighbour_offsets)
+    shares = 1 / np.sqrt(np.maximum(degrees, 1))
+    spread = weights
+    for _ in range(radius):
+        passed = shares * np.bincount(graph.global_neighbours, (spread * shares)[graph.end_nodes], len(weights))
+        spread = (spread + np.where(degrees > 0, passed, spread)) / 2
+    return np.asarray(spread * (weights.sum() / max(spread.sum(), 1e-300)))
 
 
 def held(counts: Counts, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
