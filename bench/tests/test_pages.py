@@ -16,6 +16,7 @@ from glassbench.group_tables import headline, short_tables
 from glassbench.records import Results
 from glassbench.table_model import filled, insert
 from glassbench.tables import tables
+from glassbench.transfer import DISJOINT
 from graphglass.errors import BenchError
 
 ROOT = Path(__file__).parents[2]
@@ -106,6 +107,22 @@ def test_the_three_figures_of_glass_are_those_of_the_table_that_explains_them() 
     for page in (README, ROOT / "docs/index.md"):
         (found,) = re.findall(three, " ".join(page.read_text().split()))
         assert list(found) == [f"{value:.1f}" for value in wanted], page
+
+
+def test_what_the_card_says_of_the_18_settings_holds() -> None:
+    pretrained: dict[tuple[str, str], list[float]] = {}
+    for record in Results.open(ROOT / "bench/results/pretrained/minority").records():
+        pair = (record["cell"]["weights"], record["cell"]["dataset"])
+        pretrained.setdefault(pair, []).append(record["metrics"]["auroc"])
+    wanted = [mean(mean(pretrained[pair]) for pair in DISJOINT)]
+    for method in ("glass", "glass-plain"):
+        trained: dict[str, list[float]] = {}
+        for record in Results.open(ROOT / "bench/results/single/minority").records(method):
+            trained.setdefault(record["cell"]["dataset"], []).append(record["metrics"]["auroc"])
+        wanted.append(mean(mean(trained[target]) for _, target in DISJOINT))
+    card = " ".join((ROOT / "src/graphglass/glass/pretrained/README.md").read_text().split())
+    said = r"these encoders average ([\d.]+\d); .*? has ([\d.]+\d) and .*? ([\d.]+\d)\."
+    assert re.findall(said, card) == [tuple(f"{value:.1f}" for value in wanted)]
 
 
 def test_a_part_is_replaced_and_its_marks_are_needed(tmp_path: Path) -> None:
