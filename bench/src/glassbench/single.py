@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 SCORING_DATASETS = ("AIDS", "IMDB-BINARY", "PROTEINS", "MUTAG", "ENZYMES", "DHFR")
 SHARES = (5, 10, 20, 50, 75)  # percent
-Ask = Callable[[Any, GraphSet], dict[str, NDArray[np.float64]]]
 
 
 def single_jobs(plan: Plan) -> list[Job]:
@@ -37,25 +36,21 @@ def single_jobs(plan: Plan) -> list[Job]:
 
     def measure(method: str, cell: Cell) -> Outcome:
         graphs, parts = plan.task(cell)
-        ask = _scoring_rules if method in GLASS else None
         if method in TRAINING_FREE + KERNELS:  # compiled code is loaded outside the clock
             few = blind(graphs, parts.references[:2])
             factory(method)(parts.seed).fit(few).decision_function(few)
-        return dataset_cell(graphs, parts, built(method, cell), cell, ask, plan.encoders)
+        rules = None if method in GLASS else ()
+        return dataset_cell(graphs, parts, built(method, cell), cell, plan.encoders, rules=rules)
 
     return dataset_jobs(plan, measure)
 
 
 def scoring_jobs(plan: Plan) -> list[Job]:
-    """The same with every scoring rule of the paper as a variant; methods must have `score_variants` (GLASS)."""
+    """The same for methods with several scoring rules (tab:scoring)."""
     for method in plan.methods:
-        if not hasattr(factory(method)(0), "score_variants"):
-            raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes glass.")
-
-    def measure(method: str, cell: Cell) -> Outcome:
-        return dataset_cell(*plan.task(cell), built(method, cell), cell, _scoring_rules, plan.encoders)
-
-    return dataset_jobs(plan, measure)
+        if method not in GLASS:
+            raise BenchError(f"Method {method!r} has one scoring rule only; tab:scoring takes {' and '.join(GLASS)}.")
+    return single_jobs(plan)
 
 
 def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
@@ -64,20 +59,11 @@ def text_jobs(plan: Plan, texts: Sequence[str]) -> list[Job]:
         if method not in GLASS:
             raise BenchError(f"Method {method!r} reads no text; tab:scale takes {' and '.join(GLASS)}.")
 
-    def codes_alone(fitted: object, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
-        rules = _scoring_rules(fitted, queries)
-        return {rule: rules[rule] for rule in ("graph", "text")}
-
     def measure(method: str, cell: Cell) -> Outcome:
         detector = built(method, cell, encoder=str(cell["encoder"]))
-        return dataset_cell(*plan.task(cell), detector, cell, codes_alone, plan.encoders)
+        return dataset_cell(*plan.task(cell), detector, cell, plan.encoders, rules=("graph", "text"))
 
     return dataset_jobs(plan, measure, encoder=texts)
-
-
-def _scoring_rules(fitted: Any, queries: GraphSet) -> dict[str, NDArray[np.float64]]:
-    rules: dict[str, NDArray[np.float64]] = fitted.score_variants(queries)
-    return rules
 
 
 def share_jobs(plan: Plan) -> list[Job]:
@@ -134,23 +120,25 @@ def dataset_cell(
     parts: Split,
     detector: Detector,
     cell: Cell,
-    ask: Ask | None = None,
     encoders: SourceEncoders | None = None,
+    *,
+    rules: Sequence[str] | None = (),
 ) -> Outcome:
-    """Fit on one split, score its test graphs, and evaluate what else the fitted detector is asked for."""
+    """Fit on one split and score its test graphs, also by the named scoring rules of GLASS; None for all of them."""
     references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
     fitted, scores, seconds = fit_and_score(detector, references, queries, encoders)
     variants = {}
-    if ask is not None:
+    if rules != ():
         start = time.perf_counter()
-        variants = {name: evaluate(values, parts.anomalous) for name, values in ask(fitted, queries).items()}
+        found = fitted.score_variants(queries)
+        variants = {name: evaluate(found[name], parts.anomalous) for name in rules or found}
         seconds["variants"] = time.perf_counter() - start
     return Outcome(cell, evaluate(scores, parts.anomalous), seconds, parts.counts, parts.classes, variants)
 
 
 def fit_and_score(
     detector: Any, references: GraphSet, queries: GraphSet, encoders: SourceEncoders | None = None
-) -> tuple[Detector, NDArray[np.float64], dict[str, float]]:
+) -> tuple[Any, NDArray[np.float64], dict[str, float]]:
     """The fitted detector, its scores of the queries, and the seconds of both.
 
     An encoder that was trained before counts with the seconds that its training took.
