@@ -85,11 +85,81 @@ def test_the_service_and_what_the_inspector_uploads(place, expected):
         assert [row["p_value"] for row in rows] == expected.p_values.tolist()
 
 
-def test_networkx_graphs(mutag):
-    normals, queries = mutag[:60].without_labels(), mutag[60:70].without_labels()
+KINDS = {
+    "plain": (),
+    "labels": ("node label", "edge label"),
+    "attributes": ("balance", "amount"),
+    "directed": ("directed", "edge label"),
+    "everything": ("directed", "node label", "edge label", "balance", "amount"),
+    "typed": ("directed", "node type", "edge type", "balance", "amount"),
+}
+
+
+def _random_graph(parts, seed):
+    """A connected NetworkX graph with what `parts` name: some values are negative, text or not whole."""
+    random = np.random.default_rng(seed)
+    size = int(random.integers(4, 9))
+    graph = (networkx.DiGraph if "directed" in parts else networkx.Graph)(name=f"g{seed}")
+    described = {"label": lambda: str(random.choice(["a", "b", "ü"])), "type": lambda: str(random.choice(["x", "y"]))}
+    described |= {"balance": lambda: float(random.normal()), "amount": lambda: round(float(random.lognormal(3, 1)), 2)}
+
+    def properties(owner):
+        names = [part.removeprefix(f"{owner} ") for part in parts if part.startswith(owner)]
+        number = "balance" if owner == "node" else "amount"
+        return {name: described[name]() for name in (*names, *([number] if number in parts else []))}
+
+    for node in range(size):
+        graph.add_node(f"n{node}", **properties("node"))
+    ends = [(random.integers(0, node), node) for node in range(1, size)] + random.integers(0, size, (4, 2)).tolist()
+    for one, other in ends:
+        if one != other and not graph.has_edge(f"n{one}", f"n{other}"):
+            graph.add_edge(f"n{one}", f"n{other}", **properties("edge"))
+    return graph
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_kind_of_graph_by_every_way(tmp_path, kind, seed):
+    parts, first = KINDS[kind], 1000 * seed
+    normals = [_random_graph(parts, first + number) for number in range(24)]
+    objects = [*(_random_graph(parts, first + 500 + number) for number in range(5)), normals[3]]
     detector = GraphGlass().fit(normals)
-    again = read_graphs(to_networkx(queries))
-    assert np.array_equal(detector.score_table(again).scores, detector.score_table(queries).scores)
+    detector.save(tmp_path / "model")
+    graphs = read_graphs(objects)
+    table = detector.score_table(graphs)
+    assert table.reference[-1]
+    expected = table.scores.tolist()
+    assert [detector.score_table([one]).scores[0] for one in objects] == expected
+    assert detector.score_table(to_networkx(graphs)).scores.tolist() == expected
+
+    write_json_lines(graphs, tmp_path / "q.jsonl")
+    write_parquet(graphs, tmp_path / "q.parquet")
+    write_parquet(graphs, tmp_path / "edges.parquet", nodes=tmp_path / "nodes.parquet")
+    edges, nodes = (pq.read_table(tmp_path / f"{name}.parquet").to_pandas() for name in ("edges", "nodes"))
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    for name in ("edges.parquet", "edges.csv"):
+        tables = [tmp_path / name, "--nodes", tmp_path / name.replace("edges", "nodes")]
+        assert _by_command(tmp_path, *tables) == expected, name
+    for name in ("q.jsonl", "q.parquet"):
+        assert _by_command(tmp_path, tmp_path / name) == expected
+        part = Part(str(tmp_path / name), str(tmp_path / "part.parquet"))
+        assert score_part(part, str(tmp_path / "model"), artifact_digest(tmp_path / "model")).error is None
+        assert pq.read_table(part.output)["score"].to_pylist() == expected
+    reading = detector.scorer_.reading
+    assert detector.score_table(read_graphs(edges, nodes=nodes, reading=reading)).scores.tolist() == expected
+    records = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
+    with TestClient(create_app(Service(tmp_path / "model"))) as client:
+        answer = client.post("/v1/score", json={"graphs": records}).json()["results"]
+        assert [row["score"] for row in answer] == expected
+
+
+def _by_command(folder, *graphs):
+    """The scores that ``glass score`` writes."""
+    out = folder / "out.jsonl"
+    result = CliRunner().invoke(app, ["score", str(folder / "model"), *map(str, graphs), "-o", str(out), "-q"])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return [json.loads(line)["score"] for line in out.read_text().splitlines()]
 
 
 def _payments(days, first, seed):

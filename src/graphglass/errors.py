@@ -27,6 +27,8 @@ Messages say what was expected, what was found and what to do.
 from collections.abc import Sequence
 from typing import Any
 
+from graphglass.messages import either
+
 
 class GlassError(Exception):
     """Base of every GraphGlass exception."""
@@ -71,7 +73,10 @@ class ParameterError(InputError):
     """A setting has a value outside its range."""
 
     def __init__(self, owner: str, name: str, expected: str, found: object) -> None:
-        super().__init__(f"The '{name}' parameter of {owner} must be {expected}. Got {found!r} instead.")
+        option = f"--{name.replace('_', '-')} must be {expected}, found {found!r}."
+        super().__init__(
+            either(option, f"The '{name}' parameter of {owner} must be {expected}. Got {found!r} instead.")
+        )
 
 
 class MissingExtraError(GlassError, ImportError):

@@ -26,6 +26,10 @@ def setting(name: str, value: object) -> str:
     if not _COMMAND.get():
         return f"{name}={value!r}"
     option = _OPTIONS.get(name, name.replace("_", "-"))
+    if isinstance(value, dict):
+        value = [f"{key}={rule}" for key, rule in value.items()]
+    if value is None:
+        return f"no --{option}"
     if isinstance(value, bool):
         return f"--{option}" if value else f"--un{option}" if name == "directed" else f"no --{option}"
     if isinstance(value, list | tuple):

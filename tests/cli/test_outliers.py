@@ -42,6 +42,13 @@ def test_every_row_is_ranked_by_its_leave_one_out_score(molecules, tmp_path):
     assert "<h1>" in page.read_text()
 
 
+def test_a_file_too_small_for_flags_is_said_to_be(tmp_path):
+    (tmp_path / "m.smi").write_text("".join(f"{'C' * n}O m{n}\n" for n in range(1, 13)))
+    told = glass("outliers", tmp_path / "m.smi", "-q").stderr
+    assert "no graph can be flagged at 0.05 with 11 references: the smallest p-value is 0.083" in told
+    assert "flagged at" not in glass("outliers", tmp_path / "m.smi", "-q", "--alpha", "0.09").stderr
+
+
 def test_a_model_of_the_file_gives_the_same_scores(molecules, tmp_path):
     glass("outliers", molecules, "-o", tmp_path / "a.jsonl", "-q")
     glass("fit", molecules, "-o", tmp_path / "model", "-q")

@@ -126,8 +126,32 @@ def test_a_name_that_is_no_file_is_explained(tmp_path):
         glass("describe", tmp_path / "water.json")
     with pytest.raises(InputError, match=r"glassbench data get MUTAG .* load_dataset\('MUTAG'\)"):
         glass("describe", "MUTAG")
-    with pytest.raises(InputError, match=r"nobody does not exist\.$"):
+    with pytest.raises(InputError, match=r"nobody does not exist\. It is not the SMILES of a molecule"):
         glass("describe", "nobody")
+
+
+def test_a_value_out_of_range_names_the_option(tmp_path):
+    (tmp_path / "m.smi").write_text("CC a\nCO b\n")
+    fit = ("fit", tmp_path / "m.smi", "-o", tmp_path / "model")
+    for option, value in (("standardise", "salt"), ("repeats", "twice"), ("fill", "nan")):
+        with pytest.raises(InputError, match=f"^--{option} must be .*, found '?{value}'?\\.$"):
+            glass(*fit, f"--{option}", value)
+    assert not (tmp_path / "model").exists()
+
+
+def test_the_record_that_could_not_be_read_is_not_unknown(tmp_path):
+    (tmp_path / "m.smi").write_text("CC a\nCO b\nC1C bad\n")
+    glass("fit", tmp_path / "m.smi", "-o", tmp_path / "model")
+    with pytest.raises(InputError, match=r"^The record 'bad' could not be read: 'C1C' is not a SMILES string\.$"):
+        glass("explain", tmp_path / "model", tmp_path / "m.smi", "--id", "bad")
+
+
+def test_merging_otherwise_than_the_references_is_refused(tmp_path):
+    rows = [f"g{graph},0,1,{amount}" for graph in range(4) for amount in (1, 2)]
+    (tmp_path / "e.csv").write_text("\n".join(["graph_id,source,target,amount", *rows]) + "\n")
+    glass("fit", tmp_path / "e.csv", "-o", tmp_path / "model", "--repeats", "keep")
+    with pytest.raises(InputError, match=r"read with no --merge, but .* --merge amount=max"):
+        glass("score", tmp_path / "model", tmp_path / "e.csv", "--merge", "amount=max")
 
 
 def test_one_is_not_many(tmp_path):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from graphglass.errors import FormatError, GraphError, ParameterError
@@ -31,10 +34,20 @@ def test_an_unknown_format_lists_what_is_supported(tmp_path: Path, source: str) 
         read_graphs(path)
 
 
-@pytest.mark.parametrize(("source", "message"), [(3, "from int"), ([3], "collection of int"), (["CC"], "format='smi'")])
+@pytest.mark.parametrize(("source", "message"), [(3, "from int"), ([3], "collection of int"), (["x1"], "format='smi'")])
 def test_unknown_objects_list_what_is_supported(source: object, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read_graphs(source)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_a_list_of_smiles_needs_no_format(kind: Any) -> None:
+    assert read_graphs(kind(["CCO", "CC"])).sizes.tolist() == [3, 2]
+
+
+def test_an_unknown_argument_is_named() -> None:
+    with pytest.raises(TypeError, match=r"read_graphs\(\) has no argument 'lable_column'"):
+        read_graphs("C", lable_column="y")
 
 
 def test_a_missing_file_and_an_unknown_name(tmp_path: Path) -> None:

@@ -117,6 +117,8 @@ def test_queries_are_read_as_the_references_were() -> None:
         ({"ignore": "amount"}, r"ignore=\['epoch', 'tx', 'when'\], but .* ignore='amount'"),
         ({"use": ["Tx"]}, "read without the column 'Tx', but use='Tx' asks for it"),
         ({"fill": 0.0}, "fill=1.0, but .* fill=0.0"),
+        ({"merge": {"amount": "max"}}, "merge=None, but .* merge={'amount': 'max'}"),
+        ({"edge_attributes": ["amount"]}, r"edge_attributes=None, but .* edge_attributes=\('amount',\)"),
     ],
 )
 def test_a_contradiction_names_both_values(settings: dict[str, Any], message: str) -> None:

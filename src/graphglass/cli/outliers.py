@@ -34,7 +34,8 @@ def outliers(
 
     Every graph is compared with all others of the file (leave-one-out). Nothing is trained, and no labels are needed.
     """
-    from graphglass.cli.rows import show_ranking
+    from graphglass.channels.profiled_graphs import measure_graphs
+    from graphglass.cli.rows import nothing_flaggable, show_ranking
     from graphglass.detector.graphglass import GraphGlass
     from graphglass.files.output_file import refuse_unless_writable
     from graphglass.files.rows import SUFFIXES
@@ -42,10 +43,12 @@ def outliers(
     for written, suffixes in ((output, SUFFIXES), (report, (".html", ".htm"))):
         if written is not None:
             refuse_unless_writable(written, suffixes, inputs=(graphs, reading.nodes))
-    read = reading.report(graphs, keep=keep)
-    detector = GraphGlass(repeats=repeats, verbose=not quiet).fit(read.graphs.without_labels())
+    measured = measure_graphs(reading.report(graphs, keep=keep).graphs.without_labels(), progress=not quiet)
+    detector = GraphGlass(repeats=repeats, verbose=not quiet).fit(measured)
     # Graphs that count once still have a row each: all of them equal a reference, and have its leave-one-out score.
-    table = detector.score_table(read.graphs if detector.scorer_.repeated else None, alpha=alpha)
+    table = detector.score_table(measured if detector.scorer_.repeated else None, alpha=alpha)
+    if warning := nothing_flaggable(alpha, len(detector.decision_scores_) - 1):
+        typer.echo(warning, err=True)
     show_ranking(table, output, top)
     if report is not None:
         from graphglass.report.page import write_report

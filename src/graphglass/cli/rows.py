@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,3 +42,16 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def nothing_flaggable(alpha: float, references: int) -> str:
+    """A warning if even the most abnormal graph has a p-value above alpha; nothing otherwise."""
+    smallest = 1 / (references + 1)
+    if smallest <= alpha or alpha == 0:
+        return ""
+    digit = 10 ** math.floor(math.log10(smallest))  # rounded up to one digit: the advice holds
+    enough, larger = math.ceil(1 / alpha) - 1, math.ceil(smallest / digit) * digit
+    return (
+        f"no graph can be flagged at {alpha:g} with {counted(references, 'reference')}: the smallest p-value is "
+        f"{smallest:.3f}; use at least {counted(enough, 'reference')} or --alpha {larger:g}"
+    )

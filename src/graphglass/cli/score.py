@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +20,6 @@ from graphglass.cli.option_groups import (
     only_file,
 )
 from graphglass.cli.reading_options import Reading, reads_graphs
-from graphglass.messages import counted
 
 app = typer.Typer()
 
@@ -76,7 +74,7 @@ def score(
     Rows of the output file are in the order of the input. A graph that equals a reference has its leave-one-out score.
     With --label-column and --normal, the AUROC of the graphs that are no references is printed.
     """
-    from graphglass.cli.rows import show_ranking
+    from graphglass.cli.rows import nothing_flaggable, show_ranking
     from graphglass.detector.reference_detector import ReferenceDetector
     from graphglass.detector.scored_graphs import ScoredGraphs
     from graphglass.errors import InputError
@@ -130,7 +128,7 @@ def score(
         table = detector.score_table(graphs, alpha=alpha, anomalous=truth)
         if table.p_values is None:
             typer.echo(NO_P_VALUES, err=True)
-        elif warning := _nothing_flaggable(alpha, len(detector.decision_scores_)):
+        elif warning := nothing_flaggable(alpha, len(detector.decision_scores_)):
             typer.echo(warning, err=True)
     if table.notice:
         typer.echo(table.notice, err=True)
@@ -142,16 +140,3 @@ def score(
         names = {"Graphs": str(path), "Model": str(model)}
         write_report(detector, table, report, explained=explain, about=names)
         typer.echo(f"Wrote the report to {report}.")
-
-
-def _nothing_flaggable(alpha: float, references: int) -> str:
-    """A warning if even the most abnormal graph has a p-value above alpha; nothing otherwise."""
-    smallest = 1 / (references + 1)
-    if smallest <= alpha or alpha == 0:
-        return ""
-    digit = 10 ** math.floor(math.log10(smallest))  # rounded up to one digit: the advice holds
-    enough, larger = math.ceil(1 / alpha) - 1, math.ceil(smallest / digit) * digit
-    return (
-        f"no graph can be flagged at {alpha:g} with {counted(references, 'reference')}: the smallest p-value is "
-        f"{smallest:.3f}; use at least {counted(enough, 'reference')} or --alpha {larger:g}"
-    )

@@ -120,7 +120,7 @@ def detect_object(source: Any, wanted: str | None, options: ReadOptions) -> tupl
     first = next(items, None)
     if first is None:
         return wanted or "json-lines", []
-    kind = wanted or _kind(first)
+    kind = wanted or _kind(first) or ("smi" if isinstance(first, str) and is_smiles(first) else None)
     if kind is None:
         what = "text" if isinstance(first, str) else type(first).__name__
         hint = " For SMILES strings say format='smi'." if isinstance(first, str) else ""
@@ -138,7 +138,9 @@ def _alike(items: Iterable[object], kind: str | None, options: ReadOptions) -> I
 
 
 def is_one(source: object) -> bool:
-    """Whether an object is one graph or table, and no collection of them."""
+    """Whether an object is one graph or table, and no collection of them, such as an array of SMILES."""
+    if getattr(source, "ndim", 2) == 1:
+        return False
     datasets = {"Dataset", "DataLoader"}.intersection(ancestor.__name__ for ancestor in type(source).__mro__)
     return _kind(source) is not None and not (_kind(source) == "pyg" and datasets)
 

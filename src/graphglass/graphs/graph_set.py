@@ -247,6 +247,9 @@ class GraphSet:
         """The place of the graph with an id; a mistyped id is refused with the nearest ones."""
         if isinstance(identifier, str) and identifier in self._places:
             return self._places[identifier]
+        for reject in self.rejected:
+            if reject.id == identifier:
+                raise GraphError(f"The record {identifier!r:.60} could not be read: {reject.reason}.")
         raise GraphError(no_such_id("graph", identifier, self.ids))
 
     @cached_property

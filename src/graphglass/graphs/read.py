@@ -46,8 +46,8 @@ def read_graphs(
         ``-`` for standard input, or the SMILES of one molecule;
         A TU folder or zip, SMILES (``.smi``, or a table with a SMILES column), SDF, JSON Lines, Parquet or CSV edge
         tables, GraphML, GEXF, GML; a pandas or Polars DataFrame of edges or molecules; or one or many NetworkX, PyG or
-        igraph graphs, RDKit molecules, adjacency matrices, or JSON records. A GraphSet is returned as it is, a list of
-        them is joined.
+        igraph graphs, RDKit molecules, adjacency matrices, SMILES or JSON records. A GraphSet is returned as it is, a
+        list of them is joined.
     format : str, optional
         One of :data:`graphglass.graphs.formats.FORMATS`, where the name or the object does not show it.
     strict : bool, default False
@@ -139,6 +139,8 @@ def read_report(
     """
     if format is not None and format not in FORMATS:
         raise ParameterError("read_graphs", "format", f"one of {', '.join(FORMATS)}", format)
+    if unknown := settings.keys() - ReadSettings.__annotations__:
+        raise TypeError(f"read_graphs() has no argument {min(unknown)!r}.")
     reading = settings.get("reading")
     given: Any = settings if reading is None else reading.completed(settings)
     fill = given.get("fill")
@@ -171,7 +173,8 @@ def _located(source: object, wanted: str | None, options: ReadOptions) -> tuple[
         return detect_object(source, wanted, options)
     if not os.path.exists(source):
         if not is_smiles(str(source)):
-            raise FormatError(f"{source} does not exist.{_dataset_hint(str(source))}")
+            molecule = "" if Path(source).suffix else " It is not the SMILES of a molecule either."
+            raise FormatError(f"{source} does not exist.{_dataset_hint(str(source)) or molecule}")
         options.log.single = True
         return "smi", [(0, str(source))]
     path = Path(source)

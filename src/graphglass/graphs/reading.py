@@ -17,6 +17,7 @@ STANDARDS = ("none", "largest-fragment", "neutral")
 RULES = ("sum", "mean", "min", "max")
 # A name that a file of queries may spell otherwise; a contradiction of any other setting changes what is compared.
 _PLACES = ("smiles_column", "id_column", "label_column", "graph_column", "source_column", "target_column")
+_RULES = ("attributes", "edge_attributes", "merge")  # None is a choice: all attributes, and merged by their names
 _MOST_NAMES = 4096
 
 
@@ -130,7 +131,7 @@ class ReadingOptions:
             mine, theirs = getattr(self, name), getattr(asked, name)
             if theirs == getattr(_DEFAULTS, name):
                 chosen[name] = mine
-            elif name not in (*_PLACES, "ignore", "use") and mine is not None and theirs != mine:
+            elif name not in (*_PLACES, "ignore", "use") and theirs != mine and (name in _RULES or mine is not None):
                 raise _contradiction(name, mine, theirs)
         left_out = {name.lower() for name in self.ignore}
         for name in asked.ignore:

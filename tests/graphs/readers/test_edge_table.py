@@ -315,7 +315,7 @@ def test_an_open_quote_is_suspected_and_its_text_is_shortened(tmp_path: Path) ->
     path.write_text('graph_id,source,target\na,0,1\n"b,0,1\n' + "c,0,1\n" * 50)
     line = read_report(path).summary().splitlines()[1]
     assert line.startswith("  line 3, 'b,0,1")
-    assert line.endswith("1 columns, the header has 3; the row covers several lines, so a quote may not be closed")
+    assert line.endswith("1 column, the header has 3; the row covers several lines, so a quote may not be closed")
     assert len(line) < 200
     with pytest.raises(GraphError, match="a quote may not be closed") as raised:
         read_graphs(path, strict=True)

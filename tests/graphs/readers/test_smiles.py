@@ -115,6 +115,31 @@ def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     assert read_graphs(path, keep=["dose"]).columns["dose"].tolist() == ["1"]
 
 
+@pytest.mark.parametrize("name", ["Compound Name", "compound-id", "CompoundName", "Molecule ChEMBL ID", "NAME"])
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_a_column_of_names_is_found_as_people_spell_it(tmp_path: Path, name: str, mark: str) -> None:
+    (tmp_path / "m.csv").write_text(f"{name}{mark}Canonical SMILES{mark}pIC50\nx{mark}CC{mark}6\n")
+    assert read_graphs(tmp_path / "m.csv").ids == ("x",)
+
+
+def test_a_bad_row_is_named_after_its_first_line(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text('smiles,note\nCC,"two\nlines"\n\nCO,x\n"CN,open\nCC,x\n"CN\nC,x\n')
+    result = read_report(tmp_path / "m.csv")
+    assert result.graphs.ids == ("line-2", "line-5", "line-9")
+    assert result.rejects[0].position == 6
+    found = "1 column, the header has 2; the row covers several lines, so a quote may not be closed"
+    assert result.rejects[0].reason == found
+
+
+@pytest.mark.parametrize("header", ["smiles,name,note", "graph_id,source,target"])
+def test_rows_inside_an_open_quote_are_not_lost_silently(tmp_path: Path, header: str) -> None:
+    (tmp_path / "m.csv").write_text(f'{header}\nC,0,1\nN,0,"1\nO,0,1\nF,0,1\n')
+    with pytest.raises(FormatError, match=r"m.csv line 3: a quote is not closed, and the rest of the file is inside"):
+        read_report(tmp_path / "m.csv")
+    (tmp_path / "m.csv").write_text(f'{header}\nC,0,1\nN,0,"1"\nO,0,1')
+    assert read_report(tmp_path / "m.csv").graphs.ids in {("0", "0 (2)", "0 (3)"), ("C", "N", "O")}
+
+
 def test_a_column_of_exactly_the_name_comes_first(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("Smiles,smiles,ID,id,Y,y\nN,CC,1,a,10,0\nO,CO,2,b,20,1\n")

@@ -46,7 +46,9 @@ def test_the_index_of_a_frame_gives_the_ids() -> None:
     frame = pandas.DataFrame({"smiles": ["CC", "CO"], "name": ["ethane", "methanol"]})
     assert read_graphs(frame).ids == ("ethane", "methanol")
     assert read_graphs(frame.set_index(pandas.Index(["x", "y"]))).ids == ("x", "y")
-    assert read_graphs(frame.drop(0)).ids == ("1",)
+    assert read_graphs(frame.drop(0)).ids == ("methanol",)  # a part of a table has the names of the whole
+    assert read_graphs(frame.drop(columns="name").drop(0)).ids == ("1",)
+    assert read_graphs(frame.set_index(pandas.Index([7, 8], name="batch"))).ids == ("7", "8")
     assert read_graphs(frame.drop(0), id_column="name").ids == ("methanol",)
     assert read_graphs(frame.assign(name=["ethane", None])).ids == ("ethane", "line-1")
 
@@ -126,10 +128,21 @@ def test_several_smiles_columns_are_named() -> None:
         read_graphs(pandas.DataFrame({"iso_smiles": ["C"], "canonical_smiles": ["C"]}))
 
 
+def test_a_column_that_mixes_text_and_numbers_is_read_as_text() -> None:
+    frame = pandas.DataFrame({"smiles": ["CC", "CO", 3, None], "ic50": [5.2, ">10", None, 7]})
+    result = read_report(frame, keep="all")
+    assert [reject.reason for reject in result.rejects] == ["'3' is not a SMILES string", "there is no SMILES"]
+    assert result.graphs.columns["ic50"].tolist() == ["5.2", ">10"]
+    edges = pandas.DataFrame({"graph_id": ["a", 1], "source": [0, "x"], "target": [1, 0]})
+    assert read_graphs(edges).ids == ("a", "1")
+
+
 def test_what_is_no_table_of_graphs() -> None:
     with pytest.raises(SchemaError, match="The DataFrame has neither a SMILES column nor"):
         read_graphs(pandas.DataFrame({"x": [1]}))
-    with pytest.raises(SchemaError, match="mixes types"):
-        read_graphs(pandas.DataFrame({"graph_id": ["a", 1], "source": [0, 1], "target": [1, 0]}))
+    with pytest.raises(SchemaError, match=r"The DataFrame has columns of the same name: smiles\. Rename"):
+        read_graphs(pandas.DataFrame([["CC", "CO"]], columns=["smiles", "smiles"]))
+    with pytest.raises(SchemaError, match=r"a column of a type that cannot be read: .* Leave it out"):
+        read_graphs(pandas.DataFrame({"smiles": ["CC"], "z": [1 + 2j]}))
     with pytest.raises(FormatError, match=r"a list of 2\. Join them"):
         read_graphs([pandas.DataFrame(MOLECULES)] * 2)

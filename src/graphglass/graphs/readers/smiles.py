@@ -17,11 +17,11 @@ from graphglass.graphs.molecules import MoleculeRow, parse_smiles, read_molecule
 from graphglass.graphs.readers.edge_table import column_place, refuse_repeated
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.text_source import header_line, text_lines
-from graphglass.messages import listing, setting
+from graphglass.messages import counted, listing, setting
 
-_ID_COLUMNS = (
-    "id", "name", "mol_id", "molecule_id", "compound_id", "identifier", "molecule_name", "compound_name", "mol_name",
-    "title", "compound", "cid", "chembl_id",
+_ID_COLUMNS = (  # in lower case and without what is neither letter nor digit
+    "id", "name", "molid", "moleculeid", "compoundid", "identifier", "moleculechemblid", "moleculename", "compoundname",
+    "molname", "title", "compound", "cid", "chemblid",
 )  # fmt: skip
 
 
@@ -51,7 +51,9 @@ def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
     reader = csv.reader(_ended_lines(path, options), delimiter=delimiter(path, options))
     try:
         header = [cell.strip() for cell in next((row for row in reader if any(map(str.strip, row))), [])]
-        return read_smiles_cells(header, ((reader.line_num, row) for row in reader if row), path.name, options)
+        rows = list(_numbered(reader))
+        refuse_open_quote(*(rows[-1] if rows else (0, [])), path.name)
+        return read_smiles_cells(header, rows, path.name, options)
     except csv.Error as error:
         raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
 
@@ -60,6 +62,15 @@ def _ended_lines(path: Path, options: ReadOptions) -> Iterator[str]:
     """Lines with their ends, since a cell in quotes may hold some; a bare carriage return ends a line too."""
     for _, text in text_lines(path, options.limits):
         yield from StringIO(f"{text}\n", newline="")
+
+
+def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
+    """The rows that follow, each with its first line: a cell in quotes may hold several."""
+    line = reader.line_num + 1
+    for row in reader:
+        if row:
+            yield line, row
+        line = reader.line_num + 1
 
 
 def read_smiles_cells(
@@ -82,13 +93,16 @@ def read_smiles_cells(
             f"Columns found: {listing(header)}. Name it with {setting('smiles_column', 'NAME')}."
         )
     refuse_repeated([name for name in header if name], what)  # trailing separators make unnamed columns
-    usual = () if index is not None else _ID_COLUMNS
-    name_at = _place(header, options.id_column, usual, what)
-    label_at = _place(header, options.label_column, ("label",), what)
+    name_at = _place(header, options.id_column, what)
+    if options.id_column is None and index is None:
+        name_at = id_place(header)
+    label_at = _place(header, options.label_column, what)
+    if options.label_column is None:
+        label_at = column_place(header, "label")
     rows = []
     for row, (line, cells) in enumerate(numbered):
         if len(cells) != len(header):
-            rows.append(MoleculeRow(line, "", fault=f"{len(cells)} columns, the header has {len(header)}"))
+            rows.append(MoleculeRow(line, "", fault=wrong_width(cells, len(header))))
             continue
         cell = cells[name_at] if name_at is not None else None if index is None else index[row]
         name = None if cell is None or cell != cell else str(cell).strip() or None  # NaN differs from itself
@@ -124,20 +138,38 @@ def smiles_column(header: Sequence[str], wanted: str | None) -> int | None:
     return ending[0] if len(ending) == 1 else None
 
 
-def has_id_column(header: Sequence[str]) -> bool:
-    return any(column_place(header, name) is not None for name in _ID_COLUMNS)
+def refuse_open_quote(line: int, last: Sequence[object], what: str) -> None:
+    """The last row of a file is all that follows a quote that is not closed: its last cell has the last line end."""
+    if last and str(last[-1]).endswith("\n"):
+        raise FormatError(
+            f"{what} line {line}: a quote is not closed, and the rest of the file is inside it. Close or remove it."
+        )
+
+
+def wrong_width(cells: Sequence[object], width: int) -> str:
+    """What is wrong with a row that has too few or too many cells."""
+    several = any("\n" in str(cell) for cell in cells)
+    hint = "; the row covers several lines, so a quote may not be closed" if several else ""
+    return f"{counted(len(cells), 'column')}, the header has {width}{hint}"
+
+
+def id_place(header: Sequence[str]) -> int | None:
+    """The column that names the rows, such as ``Compound Name`` or ``compound_name``; None if there is none."""
+    plain = [re.sub("[^a-z0-9]", "", name.lower()) for name in header]
+    found = [place for place, name in enumerate(plain) if name in _ID_COLUMNS]
+    return min(found, key=lambda place: (_ID_COLUMNS.index(plain[place]), plain[place] != header[place]), default=None)
 
 
 def delimiter(path: Path, options: ReadOptions) -> str:
     """What separates the cells: as the suffix says, unless the header line has only another separator."""
     usual = "\t" if ".tsv" in path.suffixes or ".tab" in path.suffixes else ","
     header = re.sub('"[^"]*"', "", header_line(path, options.limits))  # names in quotes may hold any
-    return next((mark for mark in (usual, ",", ";", "\t") if mark in header), usual)
+    return next((mark for mark in (usual, ",", ";", "\t", "|") if mark in header), usual)
 
 
-def _place(header: Sequence[str], wanted: str | None, usual: Sequence[str], what: str) -> int | None:
-    names = usual if wanted is None else [wanted]
-    found = [place for name in names if (place := column_place(header, name)) is not None]
-    if wanted is not None and not found:
+def _place(header: Sequence[str], wanted: str | None, what: str) -> int | None:
+    """The place of a column that the caller names, if any; one that is missing is refused."""
+    place = None if wanted is None else column_place(header, wanted)
+    if wanted is not None and place is None:
         raise SchemaError(f"{what} has no column {wanted!r}. Columns found: {listing(header)}.")
-    return found[0] if found else None
+    return place

@@ -30,16 +30,19 @@ from graphglass.graphs.readers.edge_table import (
     decimal_commas,
     other_names,
     read_edge_table,
+    refuse_repeated,
     with_usual_names,
 )
 from graphglass.graphs.readers.options import ReadOptions
 from graphglass.graphs.readers.parquet import GRAPH_COLUMNS, read_graph_table
 from graphglass.graphs.readers.smiles import (
     delimiter,
-    has_id_column,
+    id_place,
     read_smiles_cells,
     read_smiles_csv,
+    refuse_open_quote,
     smiles_column,
+    wrong_width,
 )
 from graphglass.graphs.readers.text_source import header_line, read_bytes, utf8_text
 from graphglass.messages import listing, setting
@@ -67,7 +70,7 @@ def read_csv(path: Path, options: ReadOptions) -> GraphSet:
 
 def read_parquet(path: Path, options: ReadOptions) -> GraphSet:
     """A Parquet table of graphs, edges or molecules."""
-    return _read_layout(parquet_table(path, options), path.name, options, first_row=1)
+    return _read_layout(parquet_table(path, options), path.name, options, 1)
 
 
 def read_frames(frames: Iterable[tuple[int, object]], options: ReadOptions) -> GraphSet:
@@ -75,20 +78,24 @@ def read_frames(frames: Iterable[tuple[int, object]], options: ReadOptions) -> G
     (_, frame), *more = frames
     if more:
         raise FormatError(f"Expected one DataFrame, found a list of {len(more) + 1}. Join them into one first.")
-    return _read_layout(_frame_table(frame), f"The {type(frame).__name__}", options, first_row=0, index=_index(frame))
+    table = _frame_table(frame)
+    return _read_layout(table, f"The {type(frame).__name__}", options, 0, _index(frame, table))
 
 
-def _index(frame: object) -> list[str] | None:
-    """The ids that the index of a pandas DataFrame gives; None if it only counts and a column may name the rows."""
+def _index(frame: object, table: pa.Table) -> list[str] | None:
+    """The ids that the index of a pandas DataFrame gives; None if it only numbers the rows and a column names them.
+
+    Polars and Arrow have no index: their rows count from 0.
+    """
     index: Any = getattr(frame, "index", None)
-    if not hasattr(index, "tolist"):  # Polars and Arrow have none
+    named = hasattr(index, "tolist") and not (index.name is None and index.inferred_type == "integer")
+    if not named and id_place(table.column_names) is not None:
         return None
-    names = [str(name) for name in index.tolist()]
-    return None if names == [str(row) for row in range(len(names))] else names
+    return [str(name) for name in (index.tolist() if hasattr(index, "tolist") else range(table.num_rows))]
 
 
 def _read_layout(
-    table: pa.Table, what: str, options: ReadOptions, *, first_row: int, index: list[str] | None = None
+    table: pa.Table, what: str, options: ReadOptions, first_row: int, index: list[str] | None = None
 ) -> GraphSet:
     names = table.column_names
     if set(GRAPH_COLUMNS) <= set(names):
@@ -97,8 +104,6 @@ def _read_layout(
     if _holds_edges(names, what, layouts, options):
         return read_edge_table(table, _node_table(options), options, first_row=first_row)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    if index is None and first_row == 0 and not has_id_column(names):
-        index = [str(row) for row in range(table.num_rows)]
     return read_smiles_cells(names, enumerate(rows, first_row), what, options, index)
 
 
@@ -171,6 +176,9 @@ def _csv_table(path: Path, options: ReadOptions) -> pa.Table:
         except (pa.ArrowException, ValueError) as error:
             raise FormatError(f"{path.name} is not a table: {error}.") from error
         table = _without_graphs_of(ragged, table, separator, options, first_row)
+    if content.count(b'"') % 2 and table.num_rows:
+        last = [column[-1].as_py() for column in table.columns]
+        refuse_open_quote(first_row + table.num_rows - 1, last, path.name)
     if first_row > 2 and not ragged:
         rows = np.arange(table.num_rows, dtype=np.int64) + first_row
         table = table.replace_schema_metadata({ROWS: rows.tobytes()})
@@ -192,10 +200,9 @@ def _without_graphs_of(
     names = set()
     for row in ragged:
         cells = next(csv.reader([row.text], delimiter=separator), [])
-        names.add(cells[place] if place < len(cells) else "?")
-        reason = f"{row.actual_columns} columns, the header has {row.expected_columns}"
-        reason += "; the row covers several lines, so a quote may not be closed" if "\n" in row.text.strip() else ""
-        options.log.add(row.number + first_row - 2, cells[place] if place < len(cells) else "?", reason)
+        name = cells[place] if place < len(cells) else "?"
+        names.add(name)
+        options.log.add(row.number + first_row - 2, name, wrong_width(cells, row.expected_columns))
     kept = pc.invert(pc.is_in(table[place], pa.array(sorted(names), pa.string())))
     rows = np.setdiff1d(np.arange(table.num_rows + len(ragged)) + 2, [row.number for row in ragged]) + first_row - 2
     left = rows[kept.to_numpy()].astype(np.int64)
@@ -222,17 +229,33 @@ def parquet_table(path: Path, options: ReadOptions) -> pa.Table:
         raise FormatError(f"{path.name} is not a readable Parquet file ({error}). It may be truncated.") from error
 
 
-def _frame_table(frame: object) -> pa.Table:
+def _frame_table(frame: Any) -> pa.Table:
+    what = f"The {type(frame).__name__}"
+    pandas = type(frame).__module__.startswith("pandas")
+    if pandas:
+        refuse_repeated([str(name) for name in frame.columns], what)
+        frame = frame.copy(deep=False)
+        for name in frame.columns[frame.dtypes == np.dtype("O")]:
+            frame[name] = _of_one_type(frame[name])
     try:
-        if type(frame).__module__.startswith("pandas"):
+        if pandas:
             table = pa.Table.from_pandas(frame, preserve_index=False)
         elif hasattr(frame, "__arrow_c_stream__"):
             table = pa.table(frame)
         else:
             table = pa.interchange.from_dataframe(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise SchemaError(f"A column of the {type(frame).__name__} mixes types or has one unknown: {error}.") from error
+        raise SchemaError(f"{what} has a column of a type that cannot be read: {error}. Leave it out.") from error
     return _usual_types(table)
+
+
+def _of_one_type(column: Any) -> Any:
+    """A column of Python objects; one that mixes text and numbers as the text that a file would have."""
+    try:
+        pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        return column.map(str, na_action="ignore")
+    return column
 
 
 def _usual_types(table: pa.Table) -> pa.Table:

@@ -85,7 +85,7 @@ def read_records(
     form : RecordForm, optional
         How every record is read.
     format : str, optional
-        As in :func:`graphglass.read_graphs`; SMILES in memory need ``smi``.
+        As in :func:`graphglass.read_graphs`.
     nodes : path, optional
         The node table of an edge table.
     whole : bool
