@@ -32,7 +32,7 @@ class Limits:
     max_record_bytes : int
         Of one line or molecule record.
     max_smiles_characters : int
-        Of one molecule: the time to read one grows with the square of its length.
+        Of one molecule, and its atoms in other formats: the time to read one grows with the square of its length.
     max_rings : int
         Of one molecule: the time to find rings that share atoms grows with the cube of their number.
     max_zip_entries, max_zip_bytes : int

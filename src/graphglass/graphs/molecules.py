@@ -63,7 +63,7 @@ def parse_mol_block(chemistry: Any, block: str, limits: Limits) -> Any:
         bare = _bare_molecule(chemistry, block)
     except (ValueError, IndexError) as error:
         raise GraphError("the atom and bond table cannot be read as a molecule") from error
-    _refuse_many_cycles(chemistry, bare, limits)  # RDKit lists rings while it reads
+    _refuse_too_large(chemistry, bare, limits)  # RDKit lists rings while it reads
     molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False)
     if molecule is None:
         raise GraphError("the atom and bond table cannot be read as a molecule")
@@ -72,7 +72,7 @@ def parse_mol_block(chemistry: Any, block: str, limits: Limits) -> Any:
 
 def sanitised(chemistry: Any, molecule: Any, limits: Limits) -> Any:
     """The molecule, which is changed, with its rings and aromatic bonds known and hydrogens folded into their atoms."""
-    _refuse_many_cycles(chemistry, molecule, limits)
+    _refuse_too_large(chemistry, molecule, limits)
     try:
         chemistry.SanitizeMol(molecule)
         if molecule.GetNumConformers() and molecule.GetConformer().Is3D():
@@ -116,9 +116,12 @@ def _bare_molecule(chemistry: Any, block: str) -> Any:
     return bare
 
 
-def _refuse_many_cycles(chemistry: Any, molecule: Any, limits: Limits) -> None:
-    """Refuse rings that would take RDKit minutes and gigabytes to list."""
-    rings = molecule.GetNumBonds() - molecule.GetNumAtoms() + len(chemistry.GetMolFrags(molecule))
+def _refuse_too_large(chemistry: Any, molecule: Any, limits: Limits) -> None:
+    """Refuse atoms and rings that would take RDKit minutes and gigabytes."""
+    atoms, most = molecule.GetNumAtoms(), limits.max_smiles_characters
+    if atoms > most:
+        raise GraphError(f"a molecule of {atoms:,} atoms, the limit max_smiles_characters is {most:,}")
+    rings = molecule.GetNumBonds() - atoms + len(chemistry.GetMolFrags(molecule))
     if rings > limits.max_rings:
         raise GraphError(f"a molecule of {rings:,} rings, the limit max_rings is {limits.max_rings:,}")
     if rings > _FEW_RINGS and _has_many_cycles(chemistry, molecule):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rdkit import Chem
 
+from graphglass.graphs.limits import Limits
 from graphglass.graphs.read import read_graphs, read_report
 
 
@@ -79,3 +80,10 @@ def test_rings_are_counted_before_a_table_is_parsed(tmp_path: Path, version: int
     result = read_report(path)
     assert result.graphs.sizes.tolist() == [20, 8]
     assert [reject.reason.rpartition(" over ")[2] for reject in result.rejects] == ["10,000 cycles"]
+
+
+def test_atoms_are_bounded_as_the_characters_of_smiles_are(path: Path) -> None:
+    """A chain of 40,000 atoms took 9 seconds and 1.1 GB; both grow with the square."""
+    result = read_report(path, limits=Limits(max_smiles_characters=2))
+    assert result.graphs.ids == ("formaldehyde",)
+    assert "a molecule of 3 atoms, the limit max_smiles_characters is 2" in [item.reason for item in result.rejects]

@@ -1,9 +1,11 @@
 """Files of private graphs in every format a release reads, and odd records to put in place of one."""
 
 import csv
+import gzip
 import io
 import json
 import math
+import zipfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -386,8 +388,105 @@ FORMATS = {
 }
 
 
+# Other ways to the same code, which the attack in one command leaves out.
+
+
+def smiles_tsv(folder, graphs, odd=None):
+    source = smiles_csv(folder, graphs, odd)
+    (folder / "m.tsv").write_bytes(source.read_bytes().replace(b",", b"\t"))
+    return folder / "m.tsv"
+
+
+def zipped(write):
+    def source(folder, graphs, odd=None):
+        plain = write(folder, graphs, odd)
+        packed = plain.with_name(f"{plain.name}.gz")
+        packed.write_bytes(gzip.compress(plain.read_bytes()))
+        return packed
+
+    return source
+
+
+def tu_zip(folder, graphs, odd=None):
+    with zipfile.ZipFile(folder / "T.zip", "w") as archive:
+        for part in sorted(tu(folder, graphs, odd).glob("*.txt")):
+            archive.write(part, part.name)
+    return folder / "T.zip"
+
+
+def described_edges(folder, graphs, odd=None):
+    """An edge table with a node table, `n.csv`; `odd` is a line of the replaced graph's nodes."""
+    rows = [(f"g{i}", k, label) for i, graph in enumerate(graphs) for k, label in enumerate(graph.nodes)]
+    lines = [f"{name},{node},{'' if label is None else label}".encode() for name, node, label in rows]
+    (folder / "n.csv").write_bytes(_lines([b"graph_id,node,label", *lines, *([] if odd is None else [odd])]))
+    return edge_csv(folder, graphs)
+
+
+def documents(suffix, write):
+    def source(folder, graphs, odd=None):
+        for i, graph in enumerate(graphs):
+            write(networkx_graph(graph), folder / f"{i}.{suffix}")
+        if odd is not None:
+            (folder / f"{PLACE}.{suffix}").write_bytes(odd)
+        return folder
+
+    return source
+
+
+def matrices(folder, graphs, odd=None):
+    found = [nx.to_numpy_array(networkx_graph(graph)) for graph in graphs]
+    return found if odd is None else [*found[:PLACE], odd, *found[PLACE + 1 :]]
+
+
+ODD_TABS = [*(cell for cell in ODD_CELLS if b"\r" not in cell), b'3,C,"', b'\\"3,C']
+ODD_NODES = [
+    b"g3,0,1",
+    b'g3,99,"1',
+    b'"g3,99,1',
+    b"g3,99",
+    b"g3,99,rare",
+    b"g3,,1",
+    b",99,1",
+    b"g3,99,\xff",
+    b"g3,99,1,1",
+]
+ODD_DOCUMENTS = [
+    b"",
+    b"x",
+    b"<gexf/>",
+    b"graph [ ]",
+    b"\xff",
+    b"graph [" * 500,
+    b"graph [ directed 1 node [ id 0 label 7 ] node [ id 1 label 8 ] edge [ source 0 target 1 ] ]",
+]
+ODD_MATRICES = [
+    np.zeros((0, 0)),
+    np.ones((2, 3)),
+    np.array([1]),
+    np.full((3, 3), np.nan),
+    np.array([["a"]]),
+    None,
+    "CC",
+    np.array([[0, 1.5], [2, 0]]),
+    np.full((3, 3), 1e300),
+    {"nodes": 2},
+]
+OTHERS = {
+    "json lines gz": (zipped(json_lines), ODD_LINES),
+    "smiles gz": (zipped(smiles_lines), ODD_SMILES),
+    "smiles tsv": (smiles_tsv, ODD_TABS),
+    "tu zip": (tu_zip, ODD_TU),
+    "edge csv and nodes": (described_edges, ODD_NODES),
+    "gexf": (documents("gexf", nx.write_gexf), ODD_DOCUMENTS),
+    "gml": (documents("gml", nx.write_gml), ODD_DOCUMENTS),
+    "matrices": (matrices, ODD_MATRICES),
+}
+KINDS_OF |= dict.fromkeys(("smiles gz", "smiles tsv", "gexf", "gml", "matrices"), ("bare",))
+KINDS_OF |= dict.fromkeys(("tu zip", "edge csv and nodes"), ("bare", "numbers"))
+
+
 def odd_records(name):
-    found = FORMATS[name][1]
+    found = (FORMATS | OTHERS)[name][1]
     return found() if callable(found) else found
 
 

@@ -20,13 +20,24 @@ from graphglass.privacy.release.publish import GraphFeatures, exact_sum
 from graphglass.privacy.release.records import identities, read_records, sketched
 from graphglass.privacy.sketch_features import SketchFeatures
 
-from .neighbouring_files import FORMATS, KINDS, KINDS_OF, ODD_LINES, PLACE, N, json_lines, json_record, odd_records
+from .neighbouring_files import (
+    FORMATS,
+    KINDS,
+    KINDS_OF,
+    ODD_LINES,
+    OTHERS,
+    PLACE,
+    N,
+    json_lines,
+    json_record,
+    odd_records,
+)
 
 pytest.importorskip("rdkit")
 pytest.importorskip("torch_geometric")
 FEATURES = GraphFeatures(SketchFeatures(dimension=64), None)
 UNIT = 2**30
-CASES = [(name, kind) for name in FORMATS for kind in KINDS_OF.get(name, KINDS)]
+CASES = [(name, kind) for name in FORMATS | OTHERS for kind in KINDS_OF.get(name, KINDS)]
 
 
 def total(source, form=None, **options):
@@ -49,19 +60,23 @@ def assert_neighbours(base, others, row):
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_one_record_moves_one_row(tmp_path, name, kind):
-    write, graphs = FORMATS[name][0], KINDS[kind]
+    write, graphs = (FORMATS | OTHERS)[name][0], KINDS[kind]
 
     def source(folder, *odd):
         (tmp_path / folder).mkdir(exist_ok=True)
         return write(tmp_path / folder, graphs, *odd)
 
-    base = total(source("base"))
-    apart = read_records(source("base"), whole=False)
+    def options(folder):
+        table = tmp_path / folder / "n.csv"
+        return {"nodes": table} if table.exists() else {}
+
+    base = total(source("base"), **options("base"))
+    apart = read_records(source("base"), whole=False, **options("base"))
     own = [group[list(group.ids).index(str(PLACE + 1))] for group in apart.groups if str(PLACE + 1) in group.ids]
     row = exact_sum(FEATURES, replace(apart, count=1, groups=tuple(own)))
     assert apart.readable == N
     for i, odd in enumerate(odd_records(name)):
-        assert_neighbours(base, total(source(f"odd{i}", odd)), row)
+        assert_neighbours(base, total(source(f"odd{i}", odd), **options(f"odd{i}")), row)
 
 
 VALUES = st.recursive(

@@ -204,9 +204,9 @@ def _mol_block(block: bytes, options: dict[str, Any]) -> GraphSet:
 
 
 def _lines(path: Path) -> list[bytes]:
-    """The lines of a file that are not blank; a byte order mark is dropped."""
+    """The lines of a file that are not blank; a byte order mark is dropped. Tabs may be a row of empty cells."""
     lines = read_bytes(path, DEFAULT_LIMITS).removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return [line.rstrip(b"\r") for line in lines if line.strip()]
+    return [line.rstrip(b"\r") for line in lines if line.strip(b" \r")]
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
