@@ -146,13 +146,14 @@ def test_a_part_without_a_usable_record_is_an_empty_result(client, place, reject
     assert joined["id"].to_pylist()[30:] == ["torn", "line-2"]
 
 
-def test_any_failure_of_one_part_leaves_the_others(client, place, tmp_path):
-    def work(part):
+def test_any_failure_of_one_part_leaves_the_others(client, place, tmp_path, monkeypatch):
+    def work(part, **_):
         if part.source.endswith("part-2.parquet"):
             raise ZeroDivisionError("an unlucky part")
         return Outcome(part, graphs=1)
 
-    outcomes = jobs._run(client, work, [place / "parts"], tmp_path, False)
+    monkeypatch.setattr(jobs, "score_part", work)
+    outcomes = score_parts(client, place / "model", [place / "parts"], tmp_path)
     assert [outcome.graphs for outcome in outcomes] == [1, 1, 0, 1, 1, 1]
     assert outcomes[2].error == f"{place / 'parts' / 'part-2.parquet'}: ZeroDivisionError: an unlucky part"
 

@@ -21,7 +21,6 @@ from graphglass.cluster import connect, jobs
 from graphglass.cluster.parts import score_part
 from graphglass.errors import ClusterError
 address, model, parts, output = sys.argv[1:]
-jobs._AHEAD = 1
 def slowly(part, **options):
     time.sleep(0.5)
     return score_part(part, **options)
