@@ -204,6 +204,19 @@ def test_equal_graphs_with_opposite_marks_are_a_conflict(detector, pool):
     assert review.ranking().scores[7] > normal[7]
 
 
+def test_copies_of_a_graph_marked_as_normal_come_last(detector, pool):
+    first = detector.review(pool).next()
+    review = detector.review(concatenate([pool, replace(first, ids=("copy",)), replace(first, ids=("another",))]))
+    while review.next().ids[0] not in (first.ids[0], "copy", "another"):
+        review.mark(review.next().ids[0], "unsure")
+    review.mark(review.next().ids[0], "normal")
+    last = {review.ranking().ids[place] for place in review.order[-3:]}
+    assert last == {first.ids[0], "copy", "another"}
+    assert review.next().ids[0] not in last
+    review.mark("copy", "anomaly")  # a conflict teaches nothing
+    assert review.order.tolist() == review.ranking().order.tolist()
+
+
 @pytest.mark.slow
 def test_a_mark_takes_effect_within_a_second_at_5000_references():
     """Molecules that RDKit brings; CPU seconds, since other work may share the machine."""

@@ -8,7 +8,8 @@ one in twenty of them is an anomaly that is not in the pool.
 fixed
     The ranking of GraphGlass, whatever was marked.
 review
-    What ``detector.review`` shows: the ranking where marked anomalies are known and marked normals are references.
+    What ``detector.review`` shows: the ranking where marked anomalies are known and marked normals are references, and
+    copies of a marked normal come last.
 anomalies
     The same without the marks of normal graphs.
 mixed
@@ -161,6 +162,12 @@ def simulated(task: Task, rule: Rule, anomalous: NDArray[np.bool_]) -> NDArray[n
     return anomalous[seen]
 
 
+def _review(task: Task, review: Review, seen: NDArray[np.int64], found: NDArray[np.bool_]) -> Scores:
+    scores = np.empty(len(task.pool))
+    scores[review.order] = -np.arange(len(task.pool))
+    return scores
+
+
 def _mixed(task: Task, review: Review, seen: NDArray[np.int64], found: NDArray[np.bool_]) -> Scores:
     share = found.sum() / (found.sum() + HALF_WEIGHT)
     return np.asarray((1 - share) * _standing(task.fixed) + share * _standing(review.scores_with_marks(normals=False)))
@@ -168,7 +175,7 @@ def _mixed(task: Task, review: Review, seen: NDArray[np.int64], found: NDArray[n
 
 def _explore(task: Task, review: Review, seen: NDArray[np.int64], found: NDArray[np.bool_]) -> Scores:
     if (len(seen) + 1) % EXPLORED:
-        return review.ranking().scores
+        return _review(task, review, seen, found)
     return np.abs(_standing(review.scores_with_marks()) - _standing(task.fixed))
 
 
@@ -221,7 +228,7 @@ def _forest_of_coniferest() -> Any:
 FORESTS = (_aad_forest, _random_forest)
 RULES: dict[str, Rule] = {
     "fixed": lambda task, review, seen, found: task.fixed,
-    "review": lambda task, review, seen, found: review.ranking().scores,
+    "review": _review,
     "anomalies": lambda task, review, seen, found: review.scores_with_marks(normals=False),
     "mixed": _mixed,
     "explore": _explore,

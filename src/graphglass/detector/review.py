@@ -88,8 +88,7 @@ class Review:
         shown = self._fixed.graphs
         self._equal = equal_places(shown, detector.scorer_.graphs)
         self._equals_reference = {self._fixed.ids[place] for place in np.flatnonzero(self._equal >= 0)}
-        groups = equal_places(shown, shown[distinct_places(shown)])
-        self._group = dict(zip(self._fixed.ids, groups.tolist(), strict=True))  # equal graphs have the same number
+        self._group = equal_places(shown, shown[distinct_places(shown)])  # equal graphs have the same number
         # What no mark changes is worked out now: a mark must take effect at once.
         self._pool = self._compared()
         self._pooled: dict[int, str] = {}  # places that the pool has marks of, and their verdicts
@@ -115,14 +114,26 @@ class Review:
 
     @property
     def conflicts(self) -> tuple[str, ...]:
-        normal = {self._group[mark.id] for mark in self.marks if mark.verdict == "normal"}
-        return tuple(name for name in self.found if name in self._equals_reference or self._group[name] in normal)
+        silent = self._marked("normal")
+        return tuple(i for i in self.found if i in self._equals_reference or self._group[self._places[i]] in silent)
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Places of all graphs as they are shown: by rank, but copies of a graph marked as normal come last. (graphs,)
+
+        No score tells them from it, and its mark answers for them.
+        """
+        order = self.ranking().order
+        late = np.isin(self._group[order], list(self._marked("normal") - self._marked("anomaly")))
+        return np.concatenate([order[~late], order[late]])
+
+    def _marked(self, verdict: str) -> set[int]:
+        return {int(self._group[self._places[mark.id]]) for mark in self.marks if mark.verdict == verdict}
 
     def next(self) -> GraphSet | None:
-        """The graph to look at next: the most abnormal one without a mark; None when all have one."""
-        table = self.ranking()
-        place = next((i for i in table.order if table.ids[i] not in self._marks), None)
-        return None if place is None else table.graphs[int(place)]
+        """The graph to look at next: the first of `order` without a mark; None when all have one."""
+        place = next((i for i in self.order if self._fixed.ids[i] not in self._marks), None)
+        return None if place is None else self._fixed.graphs[int(place)]
 
     def mark(self, identifier: str, verdict: str, comment: str = "") -> None:
         """Say what a graph is: ``anomaly``, ``normal`` or ``unsure``. A later mark replaces an earlier one."""

@@ -90,10 +90,9 @@ class Reviews:
         review = pool.review
         for mark in marks:
             review.take(Mark(**mark.model_dump()))
-        table = review.ranking()
-        following = review.next()
+        following, ids = review.next(), review.ranking().ids
         return schemas.ReviewAnswer(
-            ranking=[table.ids[place] for place in table.order],
+            ranking=[ids[place] for place in review.order],
             next=None if following is None else following.ids[0],
             marked=len(review.marks),
             found=list(review.found),

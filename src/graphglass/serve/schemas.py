@@ -165,7 +165,9 @@ class ReviewBegun(BaseModel):
 class ReviewAnswer(_Whole):
     """A review after the marks so far."""
 
-    ranking: list[str] = Field(description="Ids of all graphs, the most abnormal first, by what is known now.")
+    ranking: list[str] = Field(
+        description="Ids of all graphs, the most abnormal first by what is known now; copies of marked normals last."
+    )
     next: str | None = Field(description="The first without a mark.")
     marked: int
     found: list[str] = Field(description="Ids of the anomalies found.")
