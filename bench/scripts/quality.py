@@ -264,6 +264,7 @@ def page() -> str:
         "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
         "planted": planted_table(), "rivals": rivals(), "shift": recorded("shift"),
         "contaminated": recorded("contaminated"), "review": recorded("review"),
+        "review-draws": recorded("review-draws"),
     }  # fmt: skip
     return filled(PAGE, {name: "\n".join(lines) or "Not measured yet." for name, lines in parts.items()})
 

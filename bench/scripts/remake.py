@@ -36,6 +36,7 @@ BENCHMARKS = {
     "shift": "shift --seeds 3",
     "contaminated": "contaminated --methods graphglass,graphglass-trimmed --seeds 1",
     "review": "review --seeds 3",
+    "review-draws": "review --seeds 12 --rules fixed,review --datasets BZR,IMDB-BINARY",
 }
 SCRIPTS = ("quality.py tasks --seeds 0 3", "quality.py few", "quality.py zero-shot", "quality.py edges", "planted.py")
 PAGES = (
