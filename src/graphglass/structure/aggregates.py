@@ -29,7 +29,7 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
     * motif_density: triangles plus 4-cycles per node
     """
     n = len(descriptors)
-    degree, clustering = _sorted(descriptors[:, 0]), _sorted(descriptors[:, 5])
+    degree, clustering = ascending(descriptors[:, 0]), ascending(descriptors[:, 5])
     ends, share = _sum(degree), _sum(clustering)
     squares, deviations, core = 0.0, 0.0, 0.0
     for v in range(n):
@@ -37,7 +37,7 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
         deviations += (clustering[v] - share / n) * (clustering[v] - share / n)
         core = max(core, descriptors[v, 6])
     wedges = (squares - ends) / 2
-    triangles, cycles = _sum(_sorted(descriptors[:, 7])) / 3, _sum(_sorted(descriptors[:, 8])) / 4
+    triangles, cycles = _sum(ascending(descriptors[:, 7])) / 3, _sum(ascending(descriptors[:, 8])) / 4
     out[0] = n
     out[1] = ends / 2
     out[2] = ends / (n * (n - 1.0)) if n > 1 else 0.0
@@ -56,7 +56,8 @@ def aggregate(descriptors: Floats, components: int, out: Floats) -> None:
 
 
 @kernel
-def _sorted(values: Floats) -> Floats:
+def ascending(values: Floats) -> Floats:
+    """A sorted copy."""
     out = np.empty(len(values))
     for i in range(len(values)):
         out[i] = values[i]

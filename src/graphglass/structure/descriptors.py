@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.aggregates import aggregate
-from graphglass.structure.kernels.motifs import COUNTING, ESTIMATED, cheapest_counts
+from graphglass.structure.kernels.motifs import COUNTING, ESTIMATED, ways_to_count
 from graphglass.structure.kernels.spectrum import component_of
 
 LTD_NAMES = (
@@ -24,7 +24,7 @@ def describe(
 
     Returns those whose motifs take more than ``limit`` steps to count, and were estimated.
     """
-    ways = cheapest_counts(chosen, *flat, limit)
+    ways = ways_to_count(chosen, *flat, limit)
     for way, count in enumerate(COUNTING):
         some = chosen[ways == way]
         if len(some):

@@ -98,6 +98,8 @@ def join_counts(parts: Sequence[Counts]) -> Counts:
 def count_keys(node_offsets: NDArray[np.int64], keys: NDArray[np.int64]) -> Counts:
     """Count equal keys within every graph."""
     ordered, values = keys.copy(), np.empty(len(keys), np.float32)
+    node_offsets = node_offsets.view()
+    node_offsets.flags.writeable = False  # always: another type of array would be compiled by itself
     sizes = _count_keys(node_offsets, ordered, values)
     offsets = offsets_of(sizes)
     return Counts(offsets, ordered[: offsets[-1]], values[: offsets[-1]])

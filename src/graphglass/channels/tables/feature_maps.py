@@ -12,7 +12,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.unmatched import Nearest, Unmatched
 from graphglass.graphs.chemistry import descriptors
 from graphglass.kernel import kernel
-from graphglass.structure.aggregates import quantile
+from graphglass.structure.aggregates import ascending, quantile
 from graphglass.structure.profile import AGGREGATE_NAMES
 
 # Counts that range over orders of magnitude enter by their logarithm.
@@ -137,7 +137,7 @@ def quantiles(
     for graph in range(graphs):
         first, last = offsets[graph], offsets[graph + 1]
         for column in range(columns):
-            ordered = np.sort(nodes[first:last, column])
+            ordered = ascending(nodes[first:last, column])
             for i in range(len(levels)):
                 out[graph, i * columns + column] = quantile(ordered, levels[i])
     return out

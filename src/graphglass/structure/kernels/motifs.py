@@ -22,6 +22,7 @@ from graphglass.kernel import Counts, Ends, Floats, kernel
 from graphglass.structure.kernels.hashing import mix, structural_keys
 
 EXACT_WORK = 2**31  # steps; a few seconds on one core
+SMALL_WORK = 2**14  # steps that are not worth compiling another method: bit rows of 128 nodes
 
 
 @kernel
@@ -38,23 +39,31 @@ def wedge_work(indptr: Counts, neighbours: Ends) -> int:
     return work
 
 
-@kernel
-def bit_work(n: int) -> int:
-    """Steps of the bit-row count."""
-    return n * n // 2 * ((n + 63) // 64)
-
-
-@kernel
-def cheapest_counts(
+def ways_to_count(
     chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends, limit: int
 ) -> Counts:
-    """How the motifs of every chosen graph are counted in the fewest steps: a place in :data:`COUNTING`."""
-    ways = np.empty(len(chosen), np.int64)
+    """How the motifs of every chosen graph are counted: by bits if it is small, else in the fewest steps.
+
+    Returns a place in :data:`COUNTING` for every graph.
+    """
+    sizes = (node_offsets[chosen + 1] - node_offsets[chosen]).astype(np.float64)
+    bits = sizes * sizes // 2 * ((sizes + 63) // 64)
+    ways = np.ones(len(chosen), np.int64)
+    large = np.flatnonzero(bits > min(SMALL_WORK, limit))
+    if len(large):
+        wedges = wedges_of(chosen[large], node_offsets, neighbour_offsets, neighbours)
+        ways[large] = np.where(np.minimum(bits[large], wedges) > limit, ESTIMATED, bits[large] < 2 * wedges)
+    return ways
+
+
+@kernel
+def wedges_of(chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends) -> Counts:
+    """:func:`wedge_work` of every chosen graph."""
+    work = np.empty(len(chosen), np.int64)
     for i in range(len(chosen)):
         first, last = node_offsets[chosen[i]], node_offsets[chosen[i] + 1]
-        bits, wedges = bit_work(last - first), wedge_work(neighbour_offsets[first : last + 1], neighbours)
-        ways[i] = 2 if min(bits, wedges) > limit else 1 if bits < 2 * wedges else 0
-    return ways
+        work[i] = wedge_work(neighbour_offsets[first : last + 1], neighbours)
+    return work
 
 
 @kernel
@@ -73,12 +82,28 @@ def count_by_wedges(
 def count_by_bits(
     chosen: Counts, node_offsets: Counts, neighbour_offsets: Counts, neighbours: Ends, limit: int, out: Floats
 ) -> None:
-    """:func:`count_by_wedges`, by rows of bits."""
+    """:func:`count_by_wedges`, by ANDing rows of adjacency bits."""
     for g in chosen:
-        first, last = node_offsets[g], node_offsets[g + 1]
-        triangles, cycles = bit_motifs(neighbour_offsets[first : last + 1], neighbours)
-        for v in range(first, last):
-            out[v, 0], out[v, 1] = triangles[v - first], cycles[v - first]
+        first = node_offsets[g]
+        n = node_offsets[g + 1] - first
+        words = (n + 63) // 64
+        bits = np.zeros((n, words), np.uint64)
+        for v in range(n):
+            for e in range(neighbour_offsets[first + v], neighbour_offsets[first + v + 1]):
+                u = neighbours[e]
+                bits[v, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
+            triangles, cycles = 0, 0
+            for u in range(v):
+                common = np.int64(0)
+                for k in range(words):
+                    common += _population(bits[v, k] & bits[u, k])
+                pairs = common * (common - 1) // 2
+                cycles += pairs
+                out[first + u, 1] += pairs
+                if bits[v, u >> 6] >> np.uint64(u & 63) & np.uint64(1):
+                    triangles += common
+                    out[first + u, 0] += common / 2
+            out[first + v, 0], out[first + v, 1] = triangles / 2, cycles
 
 
 @kernel
@@ -178,33 +203,6 @@ def by_degree(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts, Ends]:
             columns[fill[to]] = r
             fill[to] += 1
     return node, rows, columns
-
-
-@kernel
-def bit_motifs(indptr: Counts, neighbours: Ends) -> tuple[Counts, Counts]:
-    """Count by ANDing rows of adjacency bits."""
-    n = len(indptr) - 1
-    words = (n + 63) // 64
-    bits = np.zeros((n, words), np.uint64)
-    for v in range(n):
-        for e in range(indptr[v], indptr[v + 1]):
-            u = neighbours[e]
-            bits[v, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
-    triangles, cycles = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    for v in range(n):
-        for u in range(v):
-            common = np.int64(0)
-            for k in range(words):
-                common += _population(bits[v, k] & bits[u, k])
-            pairs = common * (common - 1) // 2
-            cycles[v] += pairs
-            cycles[u] += pairs
-            if bits[v, u >> 6] >> np.uint64(u & 63) & np.uint64(1):
-                triangles[v] += common
-                triangles[u] += common
-    for v in range(n):
-        triangles[v] //= 2
-    return triangles, cycles
 
 
 @kernel
