@@ -39,6 +39,8 @@ from graphglass.graphs.graph_set import GraphSet
 OUT = Path("bench/results/quality")
 PAGE = Path("bench/docs/quality.md")
 VALIDITY = Path("bench/results/benchmarks/validity.json")
+KNOWN = Path("bench/results/known/full/graphglass.jsonl")
+LOSS = 1.5  # points of AUROC that a task has lost if known anomalies hurt it
 LEVELS = (0.01, 0.05, 0.1)
 RULES = (0.01, 0.25, 0.5, SHARPNESS, 1.0, 2.0, 4.0)  # sharpness; the first is the weighted mean in effect
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -260,7 +262,7 @@ def page() -> str:
     rows = _rows("tasks")
     parts = {
         "reached": reached(rows), "rules": rules(rows), "channels": channels(rows), "datasets": per_dataset(rows),
-        "p-values": calibration(rows), "copies": copies_table(),
+        "p-values": calibration(rows), "sizes": sizes_table(), "copies": copies_table(), "losses": losses_table(),
         "few": few_table(), "zero-shot": zero_table(), "edges": edges_table(),
         "planted": planted_table(), "rivals": rivals(), "shift": recorded("shift"),
         "contaminated": recorded("contaminated"), "review": recorded("review"),
@@ -390,6 +392,36 @@ def copies_table() -> list[str]:
     ]
     levels = [f"p at most {level:g}" for level in record["alphas"]]
     return markdown(["graphs", "references listed", "repeats", *levels], lines)
+
+
+def sizes_table() -> list[str]:
+    """Shares of new normals with few references, means over datasets, and the most that is valid."""
+    record = json.loads(VALIDITY.read_text())
+    found, levels, lines = record["shares"], record["alphas"], []
+    for size in max(found.values(), key=len):
+        shares = np.mean([rows[size] for rows in found.values() if size in rows], axis=0)
+        most = [np.floor(level * (int(size) + 1) + 1e-9) / (int(size) + 1) for level in levels]
+        lines.append([size, *(f"{s:.1%} of {m:.1%}" for s, m in zip(shares, most, strict=True))])
+    return markdown(["references", *(f"p at most {level:g}" for level in levels)], lines)
+
+
+def losses_table() -> list[str]:
+    """What known anomalies change in every task of the record, and the tasks that they hurt."""
+    runs = [json.loads(line) for line in KNOWN.read_text().splitlines()]
+    lines = []
+    for count in sorted(map(int, runs[0]["variants"]))[1:]:
+        gains: dict[tuple[str, str], list[float]] = {}
+        for run in runs:
+            known, none = (run["variants"][str(number)]["auroc"] for number in (count, 0))
+            gains.setdefault((run["cell"]["dataset"], run["cell"]["direction"]), []).append(known - none)
+        means = {task: float(np.mean(values)) for task, values in gains.items()}
+        hurt = sorted((value, task) for task, value in means.items() if value < -LOSS)
+        named = ", ".join(f"{SHORT.get(name, name)} ({side}) {value:.1f}" for value, (name, side) in hurt)
+        lines.append(
+            [str(count), f"{np.mean(list(means.values())):+.1f}", f"{len(hurt)} of {len(means)}", named or "–"]
+        )
+    head = ["known anomalies", "mean change of AUROC", f"tasks that lose more than {LOSS}", "which"]
+    return markdown(head, lines)
 
 
 def rivals() -> list[str]:
