@@ -1,6 +1,6 @@
 """The measured limits: graphs and references, from a thousand to a million.
 
-    python bench/scripts/scale.py [--cells graphs,stages,exact,large] [--work DIR]
+    python bench/scripts/scale.py [--cells graphs,alone,stages,exact,large] [--work DIR]
 
 Every finished cell is one record of bench/results/benchmarks/scale.json; a rerun measures what is missing. The work
 folder holds the generated parts, the model and the scores. `python bench/scripts/scale_page.py` draws the figures and
@@ -11,7 +11,10 @@ import argparse
 import json
 import multiprocessing
 import os
+import resource
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -174,6 +177,19 @@ def measure_graphs_scored(place, records, most):
             bytes_in=sum(part.stat().st_size for part in parts),
             bytes_out=sum(Path(outcome.part.output).stat().st_size for outcome in outcomes),
         )  # fmt: skip
+
+
+def measure_alone(place, records, count=100_000):
+    """Processor time of the command `glass score` on one file, reasons of the most abnormal graphs included."""
+    if "alone" in records:
+        return
+    ranked = place.folder / "ranked.parquet"
+    command = [Path(sys.executable).with_name("glass"), "score", place.model, *place.parts(0, 1, count)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*command, "-o", ranked, "-q", "--top", "0"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    records.add("alone", graphs=count, references=MODEL_REFERENCES, cpu_seconds=seconds, cpu_rate=count / seconds)
 
 
 def measure_stages(place, records):
@@ -344,7 +360,7 @@ def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", default="graphs,stages,exact,large")
+    parser.add_argument("--cells", default="graphs,alone,stages,exact,large")
     parser.add_argument("--data-root", default=None)
     parser.add_argument("--most-graphs", type=int, default=100_000)
     parser.add_argument("--most-references", type=int, default=100_000)
@@ -356,6 +372,8 @@ def main():
     with threadpool_limits(1):  # as on the workers
         if "graphs" in chosen:
             measure_graphs_scored(place, records, arguments.most_graphs)
+        if "alone" in chosen:
+            measure_alone(place, records)
         if "stages" in chosen:
             measure_stages(place, records)
         if "exact" in chosen:

@@ -14,6 +14,7 @@ from matplotlib import pyplot
 from glassbench.table_model import filled, markdown
 
 RECORDS = Path("bench/results/benchmarks/scale.json")
+PEERS = Path("bench/results/benchmarks/peers.json")
 PAGE = Path("docs/scale.md")
 FIGURES = Path("bench/results/benchmarks")
 PART = 20_000  # graphs of a part
@@ -28,7 +29,8 @@ def main():
         figure.savefig(FIGURES / name, dpi=150, bbox_inches="tight")
         pyplot.close(figure)
     parts = {
-        "graphs": graphs_table, "stages": stages_table, "exact": exact_table, "large": large_table,
+        "graphs": graphs_table, "alone": alone_note, "peers": peers_table,
+        "stages": stages_table, "exact": exact_table, "large": large_table,
         "search": search_table, "cost": cost_table, "workers": workers_note,
     }  # fmt: skip
     PAGE.write_text(filled(PAGE, {name: "\n".join(lines(records)) for name, lines in parts.items()}))
@@ -60,6 +62,26 @@ def graphs_table(records):
             for row in cells(records, "graphs/")
         ],
     )  # fmt: skip
+
+
+def alone_note(records):
+    row = records["alone"]
+    note = (
+        f"One process, `glass score` on a Parquet file of {row['graphs']:,} of these graphs, takes "
+        f"{short(row['cpu_seconds'])} CPU seconds, {short(row['cpu_rate'])} graphs per CPU second: start, loading the "
+        "model and the reasons of the 1,000 most abnormal graphs included."
+    )
+    return [note]
+
+
+def peers_table(_):
+    """Milliseconds of other libraries and ours, from one run."""
+    rows = [
+        [row["task"], row["library"], *(short(1000 * row[name]) for name in ("theirs", "ours")),
+         short(float(f"{row['theirs'] / row['ours']:.2g}"))]
+        for row in json.loads(PEERS.read_text())["rows"]
+    ]  # fmt: skip
+    return markdown(["task", "library", "its CPU ms", "ours", "times"], rows)
 
 
 def stages_table(records):
