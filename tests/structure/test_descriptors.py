@@ -8,11 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphglass.structure.descriptors import _variance, neighbour_degrees
-from graphglass.structure.kernels.motifs import (
-    COUNTING,
-    EXACT_WORK,
-    ordered_motifs,
-)
+from graphglass.structure.kernels.motifs import COUNTING, EXACT_WORK
 from graphglass.structure.profile import LTD_NAMES, profile
 
 

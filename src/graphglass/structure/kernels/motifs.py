@@ -1,12 +1,12 @@
 """Triangles and 4-cycles through each node.
 
 Both follow from the codegree c(u, w), the number of common neighbours: a node lies on sum_w C(c(u, w), 2) 4-cycles, w
-being the opposite corner, and on half the sum of c(u, w) over its neighbours w triangles. Two exact methods compute it
-and the cheaper one is taken per graph:
+being the opposite corner, and on half the sum of c(u, w) over its neighbours w triangles. Two exact methods compute it;
+small graphs take bit rows, others the cheaper one:
 
 * ordered wedges, O(sum over edges of the smaller degree): a 4-cycle is found once, from its corner of highest degree
   rank, so a hub with a thousand leaves costs a thousand steps and not a million;
-* bit rows, O(n^3 / 128): common neighbours as the population count of an AND, for small dense graphs.
+* bit rows, O(n^3 / 128): common neighbours as the population count of an AND, for small or dense graphs.
 
 Where even the cheaper one takes more than :data:`EXACT_WORK` steps, the counts are estimates: edges are kept with
 probability p by a hash of the structural keys of their ends, motifs are counted exactly among the kept edges, and
@@ -92,7 +92,7 @@ def count_by_bits(
             for e in range(neighbour_offsets[first + v], neighbour_offsets[first + v + 1]):
                 u = neighbours[e]
                 bits[v, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
-            triangles, cycles = 0, 0
+            triangles, cycles = np.int64(0), np.int64(0)
             for u in range(v):
                 common = np.int64(0)
                 for k in range(words):
