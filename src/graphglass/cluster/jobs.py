@@ -60,14 +60,14 @@ def score_parts(
     folder.mkdir(parents=True, exist_ok=True)
     parts, outcomes = list_parts(sources, folder), []
     with progress_bar("Parts", len(parts), show=progress) as advance:
-        for part, outcome, reason in on_workers(client, work, parts, retries=2):
+        for part, outcome, reason in on_workers(client, work, parts, ahead=_AHEAD, retries=2):
             outcomes.append(Outcome(part, error=f"{part.source}: {reason}") if outcome is None else outcome)
             advance()
     return sorted(outcomes, key=lambda outcome: outcome.part.source)
 
 
 def on_workers(
-    client: Any, work: Callable[[T], R], items: Iterable[T], *, ahead: int = _AHEAD, retries: int = 0
+    client: Any, work: Callable[[T], R], items: Iterable[T], *, ahead: int, retries: int = 0
 ) -> Iterator[tuple[T, R | None, str]]:
     """Every item as its work ends on a worker, with the result, or None and the reason: one failure stops no other.
 
