@@ -30,7 +30,7 @@ export class Review {
   // rows: the ranking so far; bodies: the graphs as requests; open: shows one graph; say: shows a message.
   constructor(rows, bodies, { open, say, ahead }) {
     Object.assign(this, { bodies, open, say, ahead, order: rows.map((row) => row.id), held: null, sent: 0, busy: null,
-      visited: [], place: -1, conflicts: [], found: [], note: "" });
+      visited: [], place: -1, conflicts: [], note: "" });
     this.key = storageKey([...this.order].sort());
     this.ids = new Set(this.order);
     this.log = readMarks(localStorage.getItem(this.key) ?? "").filter((mark) => this.ids.has(mark.id));
@@ -58,7 +58,7 @@ export class Review {
         const { length } = this.log;
         const answer = await ask(`/v1/reviews/${this.held}/marks`, { body: { marks: this.#unsent() } });
         this.sent = length;
-        Object.assign(this, { order: answer.ranking, found: answer.found, conflicts: answer.conflicts, note: "" });
+        Object.assign(this, { order: answer.ranking, conflicts: answer.conflicts, note: "" });
       } while (this.sent < this.log.length);
     } catch (error) {
       if (error instanceof NotHeld) { this.held = null; return this.#send(); }
