@@ -27,6 +27,7 @@ def test_the_metal_of_cisplatin_is_the_hottest_atom_and_the_first_sentence(drugs
     told = explained(drugs, "N[Pt](N)(Cl)Cl")
     assert told.node_attribution.argmax() == 1
     assert told.reasons[0] == "Contains platinum (Pt1); none of 12 normal molecules has platinum."
+    assert "hottest nodes: Pt1 (" in str(told)
 
 
 @pytest.mark.parametrize(

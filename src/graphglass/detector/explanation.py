@@ -22,6 +22,7 @@ from graphglass.detector.reasons import LEAST, SENTENCES, Cause, Evidence, cause
 from graphglass.detector.reference_sets import equal_places
 from graphglass.detector.scorer import ReferenceScorer
 from graphglass.drawing.graph_svg import Picture, draw_graph
+from graphglass.drawing.molecule_svg import elements
 from graphglass.graphs.graph_set import GraphSet
 
 TWIN = 1e-6  # fused distance below which a graph equals a reference in all that is measured
@@ -131,7 +132,7 @@ class Explanation:
         lines = [f"{self.id}: {self.headline}"]
         lines += [f"{cause.share:4.0f}%  {cause.words}" for cause in self.causes]
         order = np.argsort(-self.node_attribution, kind="stable")[:5]
-        hot = [f"{self.node_names[i]} ({self.node_attribution[i]:.3f})" for i in order if self.node_attribution[i] > 0]
+        hot = [f"{self._title(i)} ({self.node_attribution[i]:.3f})" for i in order if self.node_attribution[i] > 0]
         lines.append(f"hottest nodes: {', '.join(hot) or 'none'}; the graph as a whole: {self.whole:+.3f}")
         shares = [f"{name} {share:.0f}%" for name, share in self.shares.items() if share >= 0.5]
         lines.append(f"shares of the score: {', '.join(shares) or 'none'}")
@@ -140,6 +141,11 @@ class Explanation:
         if self.resembles:
             lines.append(f"nearest known anomaly: {self.resembles[0].id} ({self.resembles[0].distance:.3f})")
         return "\n".join(lines)
+
+    def _title(self, node: int) -> str:
+        """The name of a node; of an atom with its element, as in the sentences."""
+        symbols = elements(self.graph)
+        return self.node_names[node] if symbols is None else f"{symbols[node]}{node}"
 
     def _repr_html_(self) -> str:
         from graphglass.drawing.explanation_page import explanation_html

@@ -284,14 +284,10 @@ def _node_told(evidence: Evidence, node: int, nodes: NDArray[np.float64], edges:
         if told is not None:
             return told
     if family == CLASSIFIER:
-        covered = _warm_around(evidence.graph, node, nodes)
-        more = (
-            f" ({_several(len(covered) - 1, 'more ' + evidence.nouns['node'])} around it)" if len(covered) > 1 else ""
-        )
-        words = (
-            f"{evidence.node(node)}{more} is in surroundings that the nearest known anomaly has; {evidence.nearest} "
-        )
-        return f"{words}have fewer such {evidence.nouns['node']}s.", covered, set()
+        near, noun = _warm_around(evidence.graph, node, nodes), evidence.nouns["node"]
+        more = f" ({_several(len(near) - 1, f'more {noun}')} around it)" if len(near) > 1 else ""
+        words = f"{evidence.node(node)}{more} is in surroundings that the nearest known anomaly has"
+        return f"{words}; {evidence.nearest} have fewer such {noun}s.", near, set()
     around = [i for i, pair in enumerate(evidence.ends) if node in pair and edges[i] > 0]
     if family == "edges" and around:
         edge = max(around, key=lambda i: edges[i])
@@ -603,11 +599,11 @@ def _distance_words(evidence: Evidence, family: str) -> str:
     names = [name for name in evidence.distances if family in (name, name.partition(":")[0])]
     name = max(names, key=lambda name: parts.get(name, 0.0))
     own, normal = float(evidence.distances[name][0]), evidence.usual[name]
-    low, high = np.percentile(normal, (5, 95))
+    usual = " to ".join(dict.fromkeys(f"{cut:.3g}" for cut in np.percentile(normal, (5, 95))))
     beyond = int((normal >= own).sum())
     return (
         f"in {title} its nearest normal {evidence.nouns['graph']}s are {own:.3g} away; nine in ten of "
-        f"{evidence.normals} have theirs {low:.3g} to {high:.3g} away, "
+        f"{evidence.normals} have theirs {usual} away, "
         f"{_count(beyond) if beyond else 'none'} as far or farther."
     )
 
