@@ -1,12 +1,14 @@
 """Causes of a score in sentences, in the words of the domain."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from graphglass import GraphGlass, read_graphs
 from graphglass.detector.reasons import amount
+from graphglass.graphs.concatenation import concatenate
 
 DRUGS = ["CC(=O)Oc1ccccc1C(=O)O", "CC(=O)Nc1ccc(O)cc1", "CC(C)Cc1ccc(cc1)C(C)C(=O)O", "OC(=O)c1ccccc1O",
          "CCOC(=O)c1ccc(N)cc1", "CCN(CC)CCOC(=O)c1ccc(N)cc1", "CCN(CC)CC(=O)Nc1c(C)cccc1C", "NCCc1ccc(O)c(O)c1",
@@ -77,6 +79,16 @@ def test_values_that_more_nodes_have_are_told_with_their_number(drugs):
         r"11 of 18 atoms have 2 hydrogens, C\d+ among them; in the five nearest normal molecules \d+%\.$", text
     )
     assert "13 of 13 atoms are sp3; in the five nearest " in explained(drugs, "CCN(CC)CCOCC(C)(C)C").reasons[0]
+
+
+def test_elements_of_coded_labels_are_named_by_their_text(mutag):
+    """MUTAG writes chlorine as 5, which is the number of boron."""
+    codes = {text: code for code, text in mutag.code_names["node"].items()}
+    rings = [graph for graph in mutag if not np.isin(graph.node_labels, [codes["Cl"], codes["Br"]]).any()]
+    labels = rings[0].node_labels.copy()
+    labels[0] = codes["Cl"]
+    told = GraphGlass().fit(concatenate(rings[1:41])).explain(replace(rings[0], node_labels=labels, ids=("odd",)))
+    assert "Contains chlorine (Cl0); none of 40 normal molecules has chlorine." in told.reasons
 
 
 def test_atoms_that_are_equal_share_a_sentence(drugs):

@@ -66,6 +66,7 @@ def test_explain(client, ring):
     assert all(0 <= value <= 1 for item in told["neighbours"] for value in item["families"].values())
     assert (told["drawing"]["shown"], told["drawing"]["total"]) == (9, 9)
     assert told["drawing"]["svg"].count('class="edge"') == 9
+    assert ["lacking" in item["drawing"]["svg"] for item in told["neighbours"]] == [True, False]  # rings on the nearest
     assert client.post("/v1/explain", json={"graphs": [ring(4), ring(5)]}).status_code == 422
 
 

@@ -316,8 +316,8 @@ def _label_told(evidence: Evidence, label: int) -> Told:
     ends = [pair for pair in evidence.ends if set(pair) & set(found)]  # what is joined to the label is strange by it
     text, holders = node_label_text(evidence.graph, label), evidence.facts.label_holders.get(label, 0)
     if evidence.molecule:
-        name = thing = element_name(label) or text
-        if name == "hydrogen" and _isotopes(evidence.graph, found):
+        name = thing = element_name(text)
+        if name == "hydrogen" and has_atoms(evidence.graph) and _isotopes(evidence.graph, found):
             name, thing = "deuterium or tritium", "explicit hydrogen"
         where = _listed([evidence.node(node) for node in found])
         words = f"Contains {name} ({where}); {evidence.backed(thing, holders)}."
@@ -536,7 +536,7 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
         label = int(graph.node_labels[node])
         text = node_label_text(graph, label)
         what = (
-            f"{element_name(label) or text} atom{ending}"
+            f"{element_name(text)} atom{ending}"
             if evidence.molecule
             else f"node{ending} with {evidence.nouns['label']} {text}"
         )
@@ -646,7 +646,7 @@ def _missing(evidence: Evidence) -> str | None:
         if len(np.unique(near.node_graph[near.node_labels == label])) == len(near):
             text, holders = node_label_text(near, label), evidence.facts.label_holders.get(label, 0)
             if evidence.molecule:
-                what, shown = f"no {element_name(label) or text}", shown.replace("have one", "contain it")
+                what, shown = f"no {element_name(text)}", shown.replace("have one", "contain it")
             else:
                 what = f"no node with {evidence.nouns['label']} {text}"
             return f"{what}; {shown}, as do {holders:,} of {evidence.normals}."

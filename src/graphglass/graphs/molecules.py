@@ -250,15 +250,15 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
     return str(code)
 
 
-def element_name(number: int) -> str:
-    """``platinum`` for 78; empty for what is no element, or without RDKit."""
-    if not 0 < number < 119:
-        return ""
+def element_name(symbol: str) -> str:
+    """``platinum`` for Pt; the symbol itself for what is no element, or without RDKit."""
     try:
         with rdkit_chemistry() as chemistry:
-            return str(chemistry.GetPeriodicTable().GetElementName(number)).lower()
-    except MissingExtraError:
-        return ""
+            table = chemistry.GetPeriodicTable()
+            number = table.GetAtomicNumber(symbol)
+            return str(table.GetElementName(number)).lower() if number > 0 else symbol
+    except (MissingExtraError, RuntimeError):
+        return symbol
 
 
 def _known_text(graphs: GraphSet, code: int, owner: str) -> str | None:

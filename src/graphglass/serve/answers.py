@@ -8,6 +8,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphglass.detector.explanation import Neighbour
 from graphglass.drawing.graph_svg import draw_graph
 from graphglass.errors import InputError, ModelConflictError, SchemaError
@@ -82,11 +85,16 @@ def explain_request(service: Service, bounds: ServeLimits, request: schemas.Expl
     explanation = detector.explain(scored, neighbours=request.neighbours)
     plain = draw_graph(graphs, coloured=service.coloured_labels or None)
     own = replace(explanation, graph=graphs).draw() if request.nodes else plain
+    rings = [explanation.lacking] + [None] * len(explanation.neighbours)  # on the nearest
+    neighbours = [
+        _neighbour(service, item, detector.reference(item.id), lacking)
+        for item, lacking in zip(explanation.neighbours, rings, strict=False)
+    ]
     return schemas.ExplainAnswer(
         **explanation.to_json()
         | {
             "drawing": schemas.Drawing(**asdict(own)),
-            "neighbours": [_neighbour(service, item, detector.reference(item.id)) for item in explanation.neighbours],
+            "neighbours": neighbours,
             "resembles": [_neighbour(service, item, service.anomaly(item.id)) for item in explanation.resembles],
         }
     )
@@ -218,12 +226,14 @@ def _nothing_usable(done: str, rejected: Sequence[schemas.Rejected]) -> InputErr
     return InputError(f"No graph of this request can be {done}. {reasons}{more}")
 
 
-def _neighbour(service: Service, item: Neighbour, graph: GraphSet) -> schemas.NeighbourAnswer:
-    return schemas.NeighbourAnswer(**asdict(item), drawing=_drawing(service, graph))
+def _neighbour(
+    service: Service, item: Neighbour, graph: GraphSet, lacking: NDArray[np.float64] | None = None
+) -> schemas.NeighbourAnswer:
+    return schemas.NeighbourAnswer(**asdict(item), drawing=_drawing(service, graph, lacking))
 
 
-def _drawing(service: Service, graph: GraphSet) -> schemas.Drawing:
-    return schemas.Drawing(**asdict(draw_graph(graph, coloured=service.coloured_labels or None)))
+def _drawing(service: Service, graph: GraphSet, lacking: NDArray[np.float64] | None = None) -> schemas.Drawing:
+    return schemas.Drawing(**asdict(draw_graph(graph, coloured=service.coloured_labels or None, lacking=lacking)))
 
 
 def example_request(references: GraphSet) -> schemas.Graphs:
