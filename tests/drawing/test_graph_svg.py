@@ -179,3 +179,14 @@ def test_names_are_escaped_and_nothing_is_styled_in_place():
     assert "style=" not in picture.svg
     used = {name for text in re.findall(r'class="([^"]+)"', picture.svg) for name in text.split()}
     assert not {name for name in used - {"graph"} if f".{name}" not in drawing_style()}
+
+
+def test_an_attribute_of_any_name_is_written_at_its_edges_before_the_count():
+    edges = [
+        {"source": 0, "target": 1, "attributes": {"chf": 1400.5}},
+        {"source": 1, "target": 2, "attributes": {"chf": 60}},
+    ]
+    nodes = [{"id": place} for place in range(3)]
+    graph = read_graphs([{"id": "g", "directed": True, "nodes": nodes, "edges": edges}])
+    written = re.findall(r'class="amount"[^>]*>([^<]*)<', draw_graph(graph).svg)
+    assert written == ["1,400", "60"]
