@@ -9,11 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graphglass.cluster.parts import (
-    Outcome,
-    list_parts,
-    score_part,
-)
+from graphglass.cluster.parts import Outcome, list_parts, score_part
 from graphglass.errors import ClusterError
 from graphglass.files.load import artifact_digest
 from graphglass.files.progress import progress_bar
