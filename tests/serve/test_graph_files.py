@@ -1,11 +1,14 @@
 """Files that the inspector opens: the service scores exactly what they say."""
 
+from dataclasses import replace
+
 import pytest
 from fastapi.testclient import TestClient
 
 from graphglass import GraphGlass, ReferenceDetector, read_graphs
+from graphglass.errors import LimitError
 from graphglass.serve.app import create_app
-from graphglass.serve.graph_files import read_file
+from graphglass.serve.graph_files import file_answer, read_file
 from graphglass.serve.request_graphs import ServeLimits
 from graphglass.serve.service import Service
 
@@ -120,3 +123,11 @@ def test_a_table_with_unknown_headers_names_its_columns(chemist):
     assert [len(item["edges"]) for item in read] == [2, 1]
     bad = client.post("/v1/read", params={**chosen, "source_column": "absent"}, content=payments, headers=headers)
     assert bad.status_code == 422
+
+
+def test_an_answer_larger_than_a_page_can_use_is_refused():
+    """A file of a megabyte may unpack to millions of edges, and the service itself would hold them all."""
+    limits = replace(ServeLimits().reading, max_record_bytes=100)
+    with pytest.raises(LimitError, match="more than a page can use"):
+        file_answer(b"\n".join([b"CCO"] * 40), "m.smi", limits, {}, None)
+    assert b"CCO" in file_answer(b"CCO", "m.smi", limits, {}, None)
