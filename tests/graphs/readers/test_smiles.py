@@ -138,6 +138,8 @@ def test_rows_inside_an_open_quote_are_not_lost_silently(tmp_path: Path, header:
         read_report(tmp_path / "m.csv")
     (tmp_path / "m.csv").write_text(f'{header}\nC,0,1\nN,0,"1"\nO,0,1')
     assert read_report(tmp_path / "m.csv").graphs.ids in {("0", "0 (2)", "0 (3)"), ("C", "N", "O")}
+    (tmp_path / "m.csv").write_text('smiles,name\nC,a\nN,"b\n"\n')
+    assert read_report(tmp_path / "m.csv").graphs.ids == ("a", "b")
 
 
 def test_a_column_of_exactly_the_name_comes_first(tmp_path: Path) -> None:

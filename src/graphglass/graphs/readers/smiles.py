@@ -48,11 +48,13 @@ def read_smiles_strings(strings: Iterable[tuple[int, str]], options: ReadOptions
 
 def read_smiles_csv(path: Path, options: ReadOptions) -> GraphSet:
     """A CSV or TSV file with a header line and a SMILES column."""
-    reader = csv.reader(_ended_lines(path, options), delimiter=delimiter(path, options))
+    lines = list(_ended_lines(path, options))
+    reader = csv.reader(lines, delimiter=delimiter(path, options))
     try:
         header = [cell.strip() for cell in next((row for row in reader if any(map(str.strip, row))), [])]
         rows = list(_numbered(reader))
-        refuse_open_quote(*(rows[-1] if rows else (0, [])), path.name)
+        if rows and sum(line.count('"') for line in lines) % 2:
+            refuse_open_quote(*rows[-1], path.name)
         return read_smiles_cells(header, rows, path.name, options)
     except csv.Error as error:
         raise FormatError(f"{path.name} line {reader.line_num} is not a row of a table: {error}.") from error
