@@ -27,7 +27,7 @@ Messages say what was expected, what was found and what to do.
 from collections.abc import Sequence
 from typing import Any
 
-from graphglass.messages import either
+from graphglass.messages import either, option_name
 
 
 class GlassError(Exception):
@@ -73,7 +73,7 @@ class ParameterError(InputError):
     """A setting has a value outside its range."""
 
     def __init__(self, owner: str, name: str, expected: str, found: object) -> None:
-        option = f"--{name.replace('_', '-')} must be {expected}, found {found!r}."
+        option = f"--{option_name(name)} must be {expected}, found {found!r}."
         super().__init__(
             either(option, f"The '{name}' parameter of {owner} must be {expected}. Got {found!r} instead.")
         )

@@ -8,7 +8,10 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 
 _COMMAND: ContextVar[bool] = ContextVar("command", default=False)  # whether a command speaks, or Python
-_OPTIONS = {"graph_column": "graph-id", "source_column": "source", "target_column": "target"}
+_OPTIONS = {  # where an option has another name than the parameter
+    "graph_column": "graph-id", "source_column": "source", "target_column": "target", "weights": "pretrained",
+    "address": "encoder", "name": "encoder",
+}  # fmt: skip
 
 
 @contextmanager
@@ -25,7 +28,7 @@ def setting(name: str, value: object) -> str:
     """A setting of the reader as whoever reads the message gives it: ``--fill 0.0`` or ``fill=0.0``."""
     if not _COMMAND.get():
         return f"{name}={value!r}"
-    option = _OPTIONS.get(name, name.replace("_", "-"))
+    option = option_name(name)
     if isinstance(value, dict):
         value = [f"{key}={rule}" for key, rule in value.items()]
     if value is None:
@@ -35,6 +38,11 @@ def setting(name: str, value: object) -> str:
     if isinstance(value, list | tuple):
         return " ".join(f"--{option} {one}" for one in value) or f"no --{option}"
     return f"--{option} {value}"
+
+
+def option_name(parameter: str) -> str:
+    """The option of a command that sets a parameter, without its dashes."""
+    return _OPTIONS.get(parameter, parameter.replace("_", "-"))
 
 
 def either(option: str, argument: str) -> str:

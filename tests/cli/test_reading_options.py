@@ -136,6 +136,9 @@ def test_a_value_out_of_range_names_the_option(tmp_path):
     for option, value in (("standardise", "salt"), ("repeats", "twice"), ("fill", "nan")):
         with pytest.raises(InputError, match=f"^--{option} must be .*, found '?{value}'?\\.$"):
             glass(*fit, f"--{option}", value)
+    for option, value in (("pretrained", "metal"), ("encoder", "http://u:p@h/v1#m")):
+        with pytest.raises(InputError, match=f"^--{option} must be .*, found '{value}'\\.$"):
+            glass(*fit, "--method", "glass", f"--{option}", value)
     assert not (tmp_path / "model").exists()
 
 

@@ -119,8 +119,8 @@ def release(
     records = _records(references, form, model)
     n = records.count
     if not graphs_per_subject <= n <= MAX_REFERENCES:
-        found = f"{n} with {graphs_per_subject} per subject"
-        raise ParameterError("release", "references", f"as many as a subject owns, and up to {MAX_REFERENCES}", found)
+        least = f"at least as many graphs as a subject owns, {graphs_per_subject}"
+        raise InputError(f"A release takes {least}, and at most {MAX_REFERENCES:,}. Found {n}.")
     features_of = feature_map(model, features, n, epsilon, delta, graphs_per_subject)
     public = features_of.features
     mechanism = Mechanism(float(epsilon), float(delta), public.dimension, graphs_per_subject)
