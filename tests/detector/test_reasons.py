@@ -44,6 +44,8 @@ def test_the_metal_of_cisplatin_is_the_hottest_atom_and_the_first_sentence(drugs
         ("CC(=O)Nc1ccc([Si](Cl)(Cl)Cl)cc1", "a chlorosilane", {8}),
         ("CC(=O)Nc1ccc(N(C)(C)=O)cc1", "an N-oxide", {8, 11}),
         ("CC(=O)Nc1ccc(OCl(=O)(=O)=O)cc1", "a perchlorate", {8, 9, 10, 11, 12}),
+        ("CC(=O)Nc1ccc(C=C=C)cc1", "an allene", {8, 9, 10}),
+        ("CC(C)c1ccc(cc1)NC(=O)N(C)C", "a urea", {9, 10, 11, 12}),
     ],
 )
 def test_functional_groups_are_named_and_hot(drugs, smiles, name, atoms):

@@ -29,7 +29,7 @@ GROUPS = {
     "isothiocyanate": "N=C=S",
     "isocyanate": "N=C=O",
     "ketene": "[C]=[C]=O",
-    "cumulated double bonds": "[C]=[C]=[C]",
+    "allene": "[C]=[C]=[C]",
     "boronic acid": "[B]([O;H1])[O;H1]",
     "boronic ester": "[B]([O;X2])[O;X2]",
     "trialkylsilyl group": "[Si;$([Si]([#6])([#6])[#6])]",
@@ -40,7 +40,7 @@ GROUPS = {
     "phosphate": "OP(=O)([O])[O]",
     "phosphine": "[P;X3;$(P([#6])[#6])]",
     "arsonic acid": "[As](=O)([O])[O]",
-    "chain of three nitrogens": "[N;X3;!$(N=*);!$(N#*)][N;X3][N;X3]",
+    "triazane": "[N;X3;!$(N=*);!$(N#*)][N;X3][N;X3]",
     "hydrazine": "[N;X3;!$(NC=O)][N;X3;!$(NC=O)]",
     "triazene": "N=N[N;X3]",
     "azo group": "[#6]N=N[#6]",
@@ -78,8 +78,8 @@ GROUPS = {
     "guanidine": "NC(=N)N",
     "amidine": "[#6]C(=N)[N;X3]",
     "oxime": "C=NO",
-    "quaternary ammonium": "[N+;X4]([#6])([#6])([#6])[#6]",
-    "iodonium": "[I+]",
+    "quaternary ammonium group": "[N+;X4]([#6])([#6])([#6])[#6]",
+    "iodonium group": "[I+]",
     "phenol": "c[O;H1]",
 }
 

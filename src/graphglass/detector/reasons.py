@@ -700,4 +700,4 @@ def _several(number: int, noun: str) -> str:
 
 
 def _article(noun: str) -> str:
-    return "an" if noun[0].lower() in "aeiou" or noun.startswith("N-") else "a"
+    return "an" if noun[0].lower() in "aeio" or noun.startswith("N-") else "a"
