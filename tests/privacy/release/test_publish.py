@@ -301,7 +301,7 @@ def test_the_unit_of_an_account_decides_the_noise(model, graphs, ledger):
         ledger.charge("pairs", "x", mu_squared=ledger.budget("pairs").spent, total_variation=0,
                       request={"graphs_per_subject": 1})  # fmt: skip
     ledger.grant("wards", epsilon=4.0, delta=1e-5, graphs_per_subject=17)
-    with pytest.raises(InputError, match="as a subject owns, 17, .* Found 16"):
+    with pytest.raises(InputError, match=r"as a subject owns, 17, .* Found 16"):
         go(model, graphs, ledger, dataset="wards")
     for wrong in (0, 1.5, True):
         with pytest.raises(ParameterError, match="a whole number"):
