@@ -258,3 +258,12 @@ def test_a_group_and_the_bond_to_it_are_one_cause(drugs):
     reasons = explained(drugs, "CC(=O)Nc1ccc(S)cc1").reasons
     assert len(set(reasons)) == len(reasons)
     assert "Contains a thiol (S8); none of the five nearest normal molecules does." in reasons
+
+
+def test_a_single_other_reference_is_one_graph():
+    graphs = read_graphs(
+        [{"id": "a", "nodes": [{"id": 0, "label": "x"}]}, {"id": "b", "nodes": [{"id": 0, "label": "y"}]}]
+    )
+    told = GraphGlass().fit(graphs).explain(graphs[0])
+    assert any("1 normal graph " in words for words in told.reasons)
+    assert not any("1 normal graphs" in words for words in told.reasons)

@@ -178,7 +178,8 @@ class Evidence:
 
     @cached_property
     def normals(self) -> str:
-        return f"{len(self.facts):,} normal {self.nouns['graph']}s"
+        count, noun = len(self.facts), self.nouns["graph"]
+        return f"{count:,} normal {noun if count == 1 else f'{noun}s'}"
 
     def backed(self, thing: str, holders: int) -> str:
         """That the nearest references lack something, and how many of all have it."""
