@@ -63,12 +63,13 @@ def test_notebooks_show_detectors_and_explanations(fitted, queries):
 
 def test_a_saved_model_has_a_card_with_equal_bytes(normals, tmp_path):
     for name in ("one", "two"):
-        GraphGlass(contamination=0.2).fit(normals).save(tmp_path / name)
+        GraphGlass(contamination=0.2, verbose=name == "two").fit(normals).save(tmp_path / name)
     card = (tmp_path / "one" / "README.md").read_text()
     assert card == (tmp_path / "two" / "README.md").read_text()
     assert f"- references: {len(normals)} (normal graphs" in card
     assert "- known anomalies: 0 (" in card
     assert "contamination=0.2" in card
     assert "every query is compared with every reference" in card
+    assert "estimated" not in card
     ReferenceDetector.load(tmp_path / "one").save(tmp_path / "one")
     assert (tmp_path / "one" / "README.md").read_text() == card

@@ -91,7 +91,7 @@ def _failing(names: Iterable[str], place: Callable[[str], Path]) -> list[str]:
             check = verify_dataset(name, place(name))
         except GlassError as error:
             failed.append(name)
-            typer.echo(f"{name:14} unreadable: {error}")
+            typer.echo(f"{name}: {error}", err=True)
             continue
         typer.echo(_line(check))
         if not check.accepted:

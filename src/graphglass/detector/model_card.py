@@ -50,14 +50,15 @@ def model_facts(detector: ReferenceDetector) -> dict[str, object]:
     """Everything that `glass info` and the card say, by name; each name has an entry in :data:`MEANINGS`."""
     scorer = detector.scorer_
     graphs = scorer.graphs
+    estimated = int(detector.references_.profile.estimated.sum())
     return {
         "method": type(detector).__name__,
-        "settings": repr(detector),
+        "settings": repr(type(detector)(**detector.get_params() | {"verbose": False})),  # progress changes no model
         "channels": ", ".join(channel.name for channel in scorer.channels),
         "references": scorer.reference_count,
         "known anomalies": 0 if detector.anomalies_ is None else len(detector.anomalies_),
         **(scorer.approximations() or {"approximate": "nothing: every query is compared with every reference"}),
-        "estimated": f"structure of {counted(int(detector.references_.profile.estimated.sum()), 'reference')}",
+        **({"estimated": f"structure of {counted(estimated, 'reference')}"} if estimated else {}),
         "graphs carry": "; ".join(scorer.schema.carried()) or "structure alone",
         "reading": "not known" if scorer.reading is None else scorer.reading.described(),
         "nodes per graph": f"{int(np.median(graphs.sizes))}, at most {graphs.sizes.max()}",
