@@ -64,7 +64,7 @@ def tasks(datasets: Datasets, names: list[str], seeds: range) -> None:
         graphs, parts = _task(datasets, cell)
         detector = GraphGlass().fit(blind(graphs, parts.references))
         scorer, queries = detector.scorer_, blind(graphs, parts.test)
-        measured = detector._queries(queries)
+        measured = detector._queries(queries, scorer)
         found = scorer.fusion.calibrated(scorer._distances(measured, scorer.search(measured)))
         weights = scorer.fusion.weights
 

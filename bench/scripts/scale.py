@@ -326,7 +326,7 @@ def against_exact(detector, queries, anomalous, calibrated=500, compared=200):
     Local scales are those of the indexed detector. Calibration is exact, on some of its references.
     """
     scorer, references = detector.scorer_, detector.references_
-    profiled = detector._queries(queries)
+    profiled = detector._queries(queries, scorer)
     some = np.linspace(0, len(references) - 1, min(calibrated, len(references))).astype(np.int64)
     places, left_out = scorer.calibrated[some], {}
     for channel in scorer.channels:

@@ -75,7 +75,8 @@ def report_page(
     """
     graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
     assert table.measured is not None
-    among = bool(table.reference.all())  # the graphs of one file, each against the others
+    count = detector.scorer_.reference_count
+    among = bool(table.reference.all()) and len(graphs) >= count  # the graphs of one file, each against the others
     references, places = detector.map_positions(table)
     known = None if detector.anomalies_ is None else detector.map_positions(detector.anomalies_)[1]
     cut = _smallest_flagged(detector.decision_scores_, table.alpha) if table.p_values is not None else float("inf")
@@ -83,7 +84,7 @@ def report_page(
     chart = reference_map(references[: 0 if among else None], places, flagged, graphs.ids, known)
     key = "" if known is None else ' <span><b class="known">▲</b> known anomaly</span>'
     legend = _MAP_LEGEND.format(reference="" if among else _REFERENCE_KEY, known=key)
-    against = counted(detector.scorer_.reference_count, "normal reference")
+    against = counted(count, "normal reference")
     title = f"{counted(len(graphs), 'graph')} {'among themselves' if among else f'against {against}'}"
     summary = "Higher scores are more abnormal."
     if table.p_values is not None:
