@@ -267,3 +267,25 @@ def test_a_single_other_reference_is_one_graph():
     told = GraphGlass().fit(graphs).explain(graphs[0])
     assert any("1 normal graph " in words for words in told.reasons)
     assert not any("1 normal graphs" in words for words in told.reasons)
+
+
+@pytest.mark.parametrize("count", [2, 60])
+def test_a_distance_within_the_usual_is_told_as_usual_and_only_where_nothing_else_is(mutag, count):
+    graphs = mutag.without_labels()[::2]
+    detector = GraphGlass().fit(graphs[:count])
+    pattern = r" are ([\d.e-]+) away(, no farther than usual)?; .* theirs (?:[\d.e-]+ to )?([\d.e-]+) away, "
+    for graph in graphs[60:]:
+        reasons = detector.explain(graph).reasons
+        told = [found.groups() for text in reasons if (found := re.search(pattern, text))]
+        assert reasons
+        assert all(float(own) <= float(high) if usual else float(own) >= float(high) for own, usual, high in told)
+        if any(usual for _, usual, _ in told):
+            assert all("no farther than usual" in text for text in reasons)
+
+
+def test_the_atom_of_a_fragment_that_stands_for_any_is_a_dummy_atom(drugs):
+    told = explained(drugs, "*CC(*)C(=O)Nc1ccccc1N=[N+]=[N-]")
+    assert told.reasons[0] == "Contains a dummy atom (*) (*0, *3); none of 12 normal molecules has a dummy atom (*)."
+    assert any("azide" in text for text in told.reasons)
+    assert not any(re.search(r"\b(node|edge|graph|label)s?\b", text, re.I) for text in told.reasons)
+    assert 'class="atom *"' in told.draw().svg

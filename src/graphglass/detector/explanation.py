@@ -277,24 +277,28 @@ def _neighbours(
 def _with_resemblance(
     evidence: Evidence, told: tuple[Cause, ...], known: Neighbour, normal: Neighbour
 ) -> tuple[Cause, ...]:
-    """A sentence about the nearest known anomaly in its place by share, where it is near or weighs in the score."""
-    parts = evidence.parts
-    rest = max(parts.rest.get(CLASSIFIER, 0.0), 0.0)
+    """A sentence about the nearest known anomaly, where it is near or weighs in the score.
+
+    In its place by the share that no other sentence counts.
+    """
+    parts, others = evidence.parts, told[: SENTENCES - 1]
+    shared = parts.by_channel[CLASSIFIER][0] if CLASSIFIER in parts.by_channel else np.zeros_like(parts.nodes)
+    counted = sorted({node for cause in others for node in cause.nodes})
+    untold = float(np.delete(shared, counted).sum()) + max(parts.rest.get(CLASSIFIER, 0.0), 0.0)
+    share = 100 * untold / max(parts.raised, 1e-12)
     if known.distance <= normal.distance:
         family = max(known.families, key=lambda name: known.families[name] - normal.families[name])
-        shared = parts.by_channel[CLASSIFIER][0] if CLASSIFIER in parts.by_channel else np.zeros(0)
         hot = [int(node) for node in np.argsort(-shared, kind="stable")[:6] if shared[node] > 0.25 * shared.max()]
         if hot and max(parts.nodes[hot]) < parts.hottest:
             hot = []  # another node is the cause; the likeness is the graph's as a whole
-        share = 100 * (float(shared.sum()) + rest) / max(parts.raised, 1e-12)
         cause = resemblance(evidence, known.id, family, (known.families[family], normal.families[family]), hot, share)
     else:
         words = f"nearer to known anomalies than normal {evidence.nouns['graph']}s are; the nearest, {known.id}, is "
         words += f"{known.distance:.2f} away, the nearest normal {evidence.nouns['graph']} {normal.distance:.2f}."
-        cause = Cause(evidence.whole(words), 100 * rest / max(parts.raised, 1e-12))
+        cause = Cause(evidence.whole(words), share)
         if cause.share < LEAST:
             return told
-    return tuple(sorted([*told, cause], key=lambda one: -one.share))[:SENTENCES]
+    return tuple(sorted([*others, cause], key=lambda one: -one.share))
 
 
 def family_sums(contributions: Mapping[str, float]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from graphglass.channels.patterns.count_channel import CountChannel, Sightings
 from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.channels.tables.edge_kinds import edge_kinds
 from graphglass.channels.tables.edge_values import listed_edges, signed_log, strength_table
-from graphglass.channels.unmatched import Nearest
+from graphglass.channels.unmatched import ROUNDING, Nearest
 from graphglass.detector.attribution import Attribution
 from graphglass.detector.functional_groups import functional_groups
 from graphglass.detector.known_anomalies import NAME as CLASSIFIER
@@ -233,14 +233,15 @@ class Evidence:
 def causes(evidence: Evidence, *, most: int = SENTENCES) -> tuple[Cause, ...]:
     """Sentences by their share of the score, at most so many; the first is about the hottest node or edge.
 
-    A cause that weighs more than the one with the hottest node is spread out: its sentence says "as a whole".
+    A cause that weighs more than the one with the hottest node is spread out: its sentence says "as a whole". Usual
+    distances are told where nothing else is.
     """
     raised = evidence.parts.raised
     if raised <= 0:
         return (Cause(evidence.whole(f"as close to {evidence.normals} as these are to each other."), 0.0),)
     local = list(_local(evidence, raised))
-    found = sorted([*local, *_wholes(evidence, raised)], key=lambda cause: -cause.share)
-    found = [cause for cause in found if cause.share >= LEAST]
+    found = [cause for cause in (*local, *_wholes(evidence, raised)) if cause.share >= LEAST]
+    found = sorted(found or _wholes(evidence, raised, usual=True), key=lambda cause: -cause.share)
     if found and local and found[0] in local[1:]:
         found[0] = replace(found[0], words=evidence.whole(found[0].words))
     return tuple(found[:most])
@@ -317,7 +318,7 @@ def _label_told(evidence: Evidence, label: int) -> Told:
     ends = [pair for pair in evidence.ends if set(pair) & set(found)]  # what is joined to the label is strange by it
     text, holders = node_label_text(evidence.graph, label), evidence.facts.label_holders.get(label, 0)
     if evidence.molecule:
-        name = thing = element_name(text)
+        name = thing = f"{'a ' if text == '*' else ''}{element_name(text)}"
         if name == "hydrogen" and has_atoms(evidence.graph) and _isotopes(evidence.graph, found):
             name, thing = "deuterium or tritium", "explicit hydrogen"
         where = _listed([evidence.node(node) for node in found])
@@ -537,7 +538,7 @@ def _neighbourhood_told(evidence: Evidence, node: int, nodes: NDArray[np.float64
         label = int(graph.node_labels[node])
         text = node_label_text(graph, label)
         what = (
-            f"{element_name(text)} atom{ending}"
+            f"{element_name(text).removesuffix(' atom (*)')} atom{ending}"
             if evidence.molecule
             else f"node{ending} with {evidence.nouns['label']} {text}"
         )
@@ -564,8 +565,11 @@ def _warm_around(graph: GraphSet, node: int, nodes: NDArray[np.float64]) -> set[
 # Causes of the graph as a whole
 
 
-def _wholes(evidence: Evidence, raised: float) -> Iterator[Cause]:
-    """What no node shows: one sentence for every family of channels with a rest, and for what is missing."""
+def _wholes(evidence: Evidence, raised: float, *, usual: bool = False) -> Iterator[Cause]:
+    """What no node shows: one sentence for every family of channels with a rest, and for what is missing.
+
+    Families in which the graph lies no farther from its nearest references than is usual are told where asked for.
+    """
     rest: dict[str, float] = {}
     for name, value in evidence.parts.rest.items():
         family = name if name in FAMILIES else name.partition(":")[0]
@@ -587,24 +591,34 @@ def _wholes(evidence: Evidence, raised: float) -> Iterator[Cause]:
             continue
         found = _field_words(evidence, tables[family]) if family in tables else None
         if found is None:
-            found = _distance_words(evidence, family)
+            found = _distance_words(evidence, family, usual)
             told = family == next((code for code in CODES if rest.get(code, 0.0) > 0), None)
             if told and (fact := _field_words(evidence, SIZE | structure)) is not None:
-                found += f" A code shows no {evidence.nouns['node']}s; unusual in the {evidence.nouns['graph']}: {fact}"
-        yield Cause(evidence.whole(found), 100 * value / raised)
+                fact = f" code shows no {evidence.nouns['node']}s; unusual in the {evidence.nouns['graph']}: {fact}"
+                found = f"a{fact}" if found is None else f"{found} A{fact}"
+        if found is not None:
+            yield Cause(evidence.whole(found), 100 * value / raised)
 
 
-def _distance_words(evidence: Evidence, family: str) -> str:
-    """How far the graph lies from the nearest references in the channel of a family that adds most."""
+def _distance_words(evidence: Evidence, family: str, usual: bool) -> str | None:
+    """How far the graph lies from the nearest references in the channel of a family that adds most.
+
+    A distance that is not above the range of the references is told, as such, where what is usual is asked for.
+    """
     title, parts = evidence.title(family), evidence.parts.rest
     names = [name for name in evidence.distances if family in (name, name.partition(":")[0])]
     name = max(names, key=lambda name: parts.get(name, 0.0))
     own, normal = float(evidence.distances[name][0]), evidence.usual[name]
-    usual = " to ".join(dict.fromkeys(f"{cut:.3g}" for cut in np.percentile(normal, (5, 95))))
+    cuts = np.percentile(normal, (5, 95))
+    common = own <= cuts[1] * (1 + ROUNDING)
+    if common and not usual:
+        return None
+    extent = " to ".join(dict.fromkeys(f"{cut:.3g}" for cut in cuts))
     beyond = int((normal >= own).sum())
     return (
-        f"in {title} its nearest normal {evidence.nouns['graph']}s are {own:.3g} away; nine in ten of "
-        f"{evidence.normals} have theirs {usual} away, "
+        f"in {title} its nearest normal {evidence.nouns['graph']}s are {own:.3g} away"
+        f"{', no farther than usual' if common else ''}; nine in ten of "
+        f"{evidence.normals} have theirs {extent} away, "
         f"{_count(beyond) if beyond else 'none'} as far or farther."
     )
 

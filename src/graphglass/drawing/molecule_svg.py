@@ -61,7 +61,7 @@ def elements(graph: GraphSet) -> tuple[str, ...] | None:
     texts = [node_label_text(graph, code) for code in codes.tolist()]
     symbols = tuple(texts[place] for place in places.tolist())
     if has_atoms(graph):
-        return symbols if all(symbol[:1].isalpha() for symbol in symbols) else None
+        return symbols if all(symbol[:1].isalpha() or symbol == "*" for symbol in symbols) else None
     known = set(symbols) <= (_ORGANIC | set(graph.code_names.get("node", {}).values()))
     return symbols if known and "C" in symbols else None
 

@@ -238,10 +238,10 @@ def atom_value(name: str, value: float) -> str:
 
 
 def node_label_text(graphs: GraphSet, code: int) -> str:
-    """What a node label stands for: its text, the element of an atom, or the number itself."""
+    """What a node label stands for: its text, the element of an atom (``*`` for a dummy), or the number itself."""
     if (known := _known_text(graphs, code, "node")) is not None:
         return known
-    if has_atoms(graphs) and 0 < code < 119:
+    if has_atoms(graphs) and 0 <= code < 119:
         try:
             with rdkit_chemistry() as chemistry:
                 return str(chemistry.GetPeriodicTable().GetElementSymbol(code))
@@ -252,6 +252,8 @@ def node_label_text(graphs: GraphSet, code: int) -> str:
 
 def element_name(symbol: str) -> str:
     """``platinum`` for Pt; the symbol itself for what is no element, or without RDKit."""
+    if symbol == "*":
+        return "dummy atom (*)"
     try:
         with rdkit_chemistry() as chemistry:
             table = chemistry.GetPeriodicTable()
