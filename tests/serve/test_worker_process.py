@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 import time
+from multiprocessing.context import SpawnProcess
 
 import httpx
 import pytest
@@ -21,6 +22,24 @@ def _fail():
 
 def _die():
     os._exit(9)
+
+
+def test_a_stop_while_the_process_starts_ends_it(monkeypatch):
+    started, starting = SpawnProcess.start, threading.Event()
+    processes = []
+
+    def start(process):
+        processes.append(process)
+        starting.set()
+        time.sleep(0.2)  # the stop comes now
+        started(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", start)
+    worker = WorkerProcess(seconds=5, waiting=1)
+    worker.start()
+    assert starting.wait(30)
+    worker.stop()
+    assert [process.is_alive() for process in processes] == [False]
 
 
 @pytest.mark.slow

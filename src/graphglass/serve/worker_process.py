@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -33,6 +34,7 @@ class WorkerProcess:
         self.line = WorkThread("glass-worker", waiting)
         self._process: Any = None
         self._pipe: Any = None
+        self._changing = threading.Lock()  # the process may be stopped while it starts
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns; everything is sent between the processes by pickle."""
@@ -43,8 +45,9 @@ class WorkerProcess:
         self.line.executor.submit(self._start)
 
     def stop(self) -> None:
-        self._end()
+        self._end()  # what runs now fails at once
         self.line.stop()
+        self._end()  # a process that was started meanwhile
 
     def _ask(self, function: Callable[..., object], arguments: tuple[object, ...]) -> object:
         self._start()
@@ -66,21 +69,23 @@ class WorkerProcess:
             return
         # Not forked: the service has threads, whose locks a copy would keep for ever.
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs,), daemon=True, name="glass-worker")
-        self._process.start()
-        theirs.close()
+        with self._changing:
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=_work, args=(theirs,), daemon=True, name="glass-worker")
+            self._process.start()
+            theirs.close()
         if not self._pipe.poll(_SECONDS_TO_START):
             self._end()
             raise TimeoutError
         self._pipe.recv()
 
     def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._pipe.close()
-            self._process = None
+        with self._changing:
+            if self._process is not None:
+                self._process.kill()
+                self._process.join()
+                self._pipe.close()
+                self._process = None
 
 
 def _work(pipe: Any) -> None:
