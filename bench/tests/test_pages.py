@@ -125,6 +125,51 @@ def test_what_the_card_says_of_the_18_settings_holds() -> None:
     assert re.findall(said, card) == [tuple(f"{value:.1f}" for value in wanted)]
 
 
+def test_what_the_page_says_of_the_adopted_detail_and_of_training_holds() -> None:
+    """Differences on the same splits, averaged within a dataset first."""
+
+    def gains(folder: str, other: str) -> dict[str, float]:
+        results = Results.open(ROOT / "bench/results/single" / folder)
+        cells = {
+            method: {(r["cell"]["dataset"], r["cell"]["seed"]): r["metrics"]["auroc"] for r in results.records(method)}
+            for method in ("glass", other)
+        }
+        by_dataset: dict[str, list[float]] = {}
+        for cell in cells["glass"].keys() & cells[other].keys():
+            by_dataset.setdefault(cell[0], []).append(cells["glass"][cell] - cells[other][cell])
+        return {name: mean(found) for name, found in by_dataset.items()}
+
+    def told(value: float) -> str:
+        return f"{value:+.1f}".replace("-", "−")
+
+    large = ("NCI1", "DD", "REDDIT-BINARY", "COLLAB")
+    plain, plain_flip = gains("minority", "glass-plain"), gains("minority-flip", "glass-plain")
+    start, start_flip = gains("minority", "glass-untrained"), gains("minority-flip", "glass-untrained")
+    small = [value for name, value in start.items() if name not in large]
+    page = " ".join((ROOT / "bench/docs/reproduction.md").read_text().split())
+    pair = " is {} over the twelve and {} over the eight small datasets in the other direction"
+    assert (
+        f"`glass` minus `glass-plain`{pair}".format(*map(told, (mean(plain.values()), mean(plain_flip.values()))))
+        in page
+    )
+    first, second = told(mean(small)), told(mean(start_flip.values()))
+    assert f"is {first} over the eight small datasets and {second} in the other direction" in page
+    adopted = (
+        "on the same splits is {} over the twelve, with up to five seeds, and {} over eight in the other direction"
+    )
+    table = (ROOT / "docs/paper-map.md").read_text()
+    assert adopted.format(told(mean(plain.values())), told(mean(plain_flip.values()))) in table
+    for name, shown in zip(large, ("NCI1", "D&D", "REDDIT-BINARY", "COLLAB"), strict=True):
+        assert f"{told(start[name])} on {shown}" in page
+    for name in ("PROTEINS", "ENZYMES"):
+        assert f"{name} ({told(plain[name])} and {told(plain_flip[name])})" in page
+    assert (
+        f"NCI1 ({told(plain['NCI1'])}) and, in the other direction, DHFR ({told(plain_flip['DHFR'])}) lose most" in page
+    )
+    assert min(plain, key=lambda name: plain[name]) == "NCI1"
+    assert min(plain_flip, key=lambda name: plain_flip[name]) == "DHFR"
+
+
 def test_a_part_is_replaced_and_its_marks_are_needed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("a\n<!-- one -->\nold\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n")
