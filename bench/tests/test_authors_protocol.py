@@ -25,6 +25,7 @@ from graphglass.channels.profiled_graphs import ProfiledGraphs
 from graphglass.errors import BenchError, ParameterError
 from graphglass.glass.scoring_rules import paper_variants
 from graphglass.glass.slices import normalise
+from graphglass.glass.training.config import AUTHORS
 from graphglass.graphs.datasets import load_dataset
 from graphglass.structure.profile import profile
 
@@ -105,8 +106,10 @@ def test_choices_are_names_of_details():
     assert settings("none") == {"prompt": 1, "details": ()}
     assert settings("margin+training-mode") == {"prompt": 1, "details": ("training-mode", "margin")}
     assert settings("untrained+prompt-2") == {"prompt": 2, "details": (), "epochs": 0}
-    with pytest.raises(BenchError, match="details are: all, none, training-mode"):
-        settings("nothing")
+    assert settings("all-but-gin+clipping")["details"] == tuple(n for n in AUTHORS if n not in ("gin", "clipping"))
+    for wrong in ("nothing", "all-but-nothing"):
+        with pytest.raises(BenchError, match="Unknown detail 'nothing'"):
+            settings(wrong)
 
 
 def test_a_choice_is_what_the_detector_does_with_its_details():

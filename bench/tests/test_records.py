@@ -79,6 +79,17 @@ def test_a_half_written_record_is_named(tmp_path: Path, cut: int) -> None:
         results.records()
 
 
+def test_a_cell_recorded_twice_is_named(tmp_path: Path) -> None:
+    """Files of two machines joined by hand; the cell would weigh double in every mean."""
+    results = Results.create(tmp_path, PURPOSE)
+    results.append(record(0))
+    results.append(record(1))
+    path = tmp_path / "size-knn.jsonl"
+    path.write_text(path.read_text() + json.dumps(record(0, versions={"python": "3.12"})) + "\n")
+    with pytest.raises(BenchError, match=r"line 3: a second record of the cell on line 1"):
+        results.records()
+
+
 def test_a_record_without_its_keys_is_half_written(tmp_path: Path) -> None:
     results = Results.create(tmp_path, PURPOSE)
     (tmp_path / "size-knn.jsonl").write_text('{"method": "size-knn"}\n')

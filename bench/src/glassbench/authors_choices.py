@@ -1,9 +1,10 @@
 """What each detail of the authors' code is worth: the last epoch with all of them, with one alone, and with none.
 
 A choice is ``all``, ``none``, or names of :data:`graphglass.glass.training.config.AUTHORS` joined by ``+``, among them
-``prompt-2`` and ``untrained``. A record (benchmark ``choices``) has the figures of the reliability weights as its
-metrics, and those of every other rule that reads no test label as variants. ``training-mode`` is what the benchmark
-``single`` records of ``glass``, up to rounding.
+``prompt-2`` and ``untrained``; ``all-but-NAMES`` leaves some out. A record (benchmark ``choices``) has the figures of
+the reliability weights as its metrics, and those of every other rule that reads no test label as variants. ``none`` is
+what the benchmark ``single`` records of ``glass-plain``, and ``training-mode`` what it records of ``glass``, up to
+rounding: tables read those too.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from glassbench.table_entries import (
     grouped,
     make_table,
     means_note,
+    neighbour_records,
     variant_entry,
 )
 from glassbench.table_model import Row, Table, Value
@@ -33,16 +35,19 @@ from graphglass.glass.training.config import AUTHORS
 
 MAIN_RULE = "reliability z"
 OTHERS = ("prompt-2", "untrained")
+SAME = {"none": "glass-plain", "training-mode": "glass"}  # choices that the benchmark ``single`` measures by name
 RULES = (MAIN_RULE, "reliability raw", "domain z", "graph", "text")
 
 
 def settings(choice: str) -> dict[str, Any]:
     """The parameters of GLASS that a choice names."""
-    named = set({"all": AUTHORS, "none": ()}.get(choice, choice.split("+")))
-    if unknown := sorted(named.difference(AUTHORS, OTHERS)):
+    first, _, names = choice.partition("-but-")
+    left_out = set(names.split("+")) if names else set()
+    named = set({"all": AUTHORS, "none": ()}.get(first, first.split("+")))
+    if unknown := sorted((named | left_out).difference(AUTHORS, OTHERS)):
         known = ", ".join(("all", "none", *AUTHORS, *OTHERS))
         raise BenchError(f"Unknown detail {unknown[0]!r}. The details are: {known}.")
-    details = tuple(name for name in AUTHORS if name in named)
+    details = tuple(name for name in AUTHORS if name in named - left_out)
     chosen: dict[str, Any] = {"prompt": 1 + ("prompt-2" in named), "details": details}
     return chosen | ({"epochs": 0} if "untrained" in named else {})
 
@@ -67,23 +72,17 @@ def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> 
 
 
 def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
-    """The effect of every choice by dataset, and its average under several rules.
-
-    The effect is against the same cells with ``none``, or with ``untrained``.
-    """
-    groups = grouped(results.records(), lambda record: str(record["cell"]["choice"]))
-    added, averages = {}, []
-    for choice, own in groups.items():
-        if choice not in ("none", "untrained"):
-            base = groups.get("untrained" if choice.startswith("untrained+") else "none", [])
-            added[choice] = _differences(own, base, metric)
-        every = [tuple(variant_entry(some, rule, metric) for rule in RULES) for some in _by_dataset(own)]
-        averages.append(Row(choice, (str(len(every)), *(average(column) for column in zip(*every, strict=True)))))
+    """The effect of every choice by dataset, and its average under several rules."""
+    added = choice_effects(results, metric)
     names = dataset_order(name for found in added.values() for name in found)
     effects = []
     for choice, found in added.items():
         cells = tuple(Value(*summary(found[name])) if name in found else None for name in names)
         effects.append(Row(choice, (*cells, average(cells))))
+    averages = []
+    for choice, own in grouped(results.records(), _choice).items():
+        every = [tuple(variant_entry(some, rule, metric) for rule in RULES) for some in _by_dataset(own)]
+        averages.append(Row(choice, (str(len(every)), *(average(column) for column in zip(*every, strict=True)))))
     notes = [means_note(results)]
     shown = [row for row in effects if row.entries[-1] is not None]
     averages = [row for row in averages if any(entry is not None for entry in row.entries[1:])]
@@ -94,14 +93,30 @@ def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
     ]
 
 
-def _differences(records: Sequence[Record], base: Sequence[Record], metric: str) -> dict[str, list[float]]:
-    """By dataset: figures of records minus those of the same dataset and seed in `base`."""
-    known = {(r["cell"]["dataset"], r["cell"]["seed"]): float(r["metrics"][metric]) for r in base}
-    found: dict[str, list[float]] = {}
-    for record in records:
-        if (cell := (record["cell"]["dataset"], record["cell"]["seed"])) in known:
-            found.setdefault(str(cell[0]), []).append(record["metrics"][metric] - known[cell])
-    return found
+def choice_effects(results: Results, metric: str = "auroc", rule: str = MAIN_RULE) -> dict[str, dict[str, list[float]]]:
+    """What every choice adds, by dataset: one difference per seed to the same split with ``none`` or ``untrained``."""
+    groups = grouped(results.records(), _choice)
+    single = f"single/{results.purpose.protocol}{'-flip' if results.purpose.flip else ''}"
+
+    def figures(choice: str) -> dict[tuple[str, int], float]:
+        records = groups.get(choice, [])
+        if choice in SAME and rule == MAIN_RULE:
+            records = neighbour_records(results, single, SAME[choice]) + records
+        shown = [(r, r["metrics"] if rule == MAIN_RULE else r.get("variants", {}).get(rule, {})) for r in records]
+        return {(dataset_of(r), r["cell"]["seed"]): float(found[metric]) for r, found in shown if metric in found}
+
+    added: dict[str, dict[str, list[float]]] = {}
+    for choice in groups:
+        if choice not in ("none", "untrained"):
+            own, base = figures(choice), figures("untrained" if choice.startswith("untrained+") else "none")
+            effect = added.setdefault(choice, {})
+            for name, seed in sorted(own.keys() & base.keys()):
+                effect.setdefault(name, []).append(own[name, seed] - base[name, seed])
+    return added
+
+
+def _choice(record: Record) -> str:
+    return str(record["cell"]["choice"])
 
 
 def _by_dataset(records: Sequence[Record]) -> list[list[Record]]:

@@ -179,7 +179,8 @@ def single(
 @takes("run", SplitRun)
 def choices(
     details: Annotated[
-        str, typer.Option("--details", help="all, none, or names of details, joined by + within a choice.")
+        str,
+        typer.Option("--details", help="With commas: all, none, all-but-NAME, or names joined by +."),
     ] = "all",
     *,
     run: SplitRun,

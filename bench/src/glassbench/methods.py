@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from difflib import get_close_matches
 from importlib import import_module
@@ -138,6 +139,14 @@ def unknown(kind: str, name: str, known: Collection[str]) -> BenchError:
     close = get_close_matches(name.lower(), cases, n=1)
     hint = f" Did you mean {cases[close[0]]!r}?" if close else ""
     return BenchError(f"Unknown {kind} {name!r}.{hint} The {kind}s are: {', '.join(known)}.")
+
+
+def load_libraries(method: str) -> None:
+    """Import here what takes ten seconds in the process of every cell; a fork finds it loaded."""
+    if method in GLASS:
+        for library in ("torch", "sentence_transformers"):
+            with suppress(ImportError):  # a cell that needs it says so
+                import_module(library)
 
 
 def in_table_order(names: Iterable[str]) -> list[str]:

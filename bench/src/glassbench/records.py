@@ -96,7 +96,8 @@ class Results:
     def records(self, method: str | None = None) -> list[Record]:
         """Every record, or those of one method, in the order they were finished.
 
-        A line that is half-written, or of another benchmark, protocol, direction or method, is refused.
+        A line that is half-written, of another benchmark, protocol, direction or method, or of a cell that an earlier
+        line has, is refused.
         """
         paths = sorted(self.folder.glob(f"{method or '*'}.jsonl"))
         return [record for path in paths for record in self._read(path)]
@@ -115,6 +116,7 @@ class Results:
             write_whole(path, f"{old}{line}\n".encode())
 
     def _read(self, path: Path) -> Iterator[Record]:
+        lines: dict[object, int] = {}
         for number, line in enumerate(path.read_text().splitlines(keepends=True), start=1):
             try:
                 record = json.loads(line)
@@ -136,6 +138,11 @@ class Results:
                 raise BenchError(
                     f"{path}, line {number}: a record of {found}, method {record['method']!r} is in a folder of "
                     f"{self.purpose}. Remove it; records of different benchmarks are never mixed."
+                )
+            if (first := lines.setdefault(cell_key(record["cell"]), number)) != number:
+                raise BenchError(
+                    f"{path}, line {number}: a second record of the cell on line {first}; it would count twice. "
+                    "Remove one of them."
                 )
             yield record
 

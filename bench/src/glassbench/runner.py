@@ -20,7 +20,7 @@ from glassbench.datasets import Datasets
 from glassbench.fingerprint import agree, fingerprint
 from glassbench.isolation import stream
 from glassbench.jobs import Job, Outcome
-from glassbench.methods import configuration, factory
+from glassbench.methods import configuration, factory, load_libraries
 from glassbench.records import Cell, Record, Results, cell_key
 from graphglass.errors import BenchError, GlassError
 from graphglass.files.progress import progress_bar
@@ -114,7 +114,8 @@ def _one_by_one(
 ) -> Iterator[tuple[Job, Outcome | GlassError]]:
     for job in waiting:
         try:
-            for name in job.datasets:  # read before the fork: a child finds them in memory
+            load_libraries(job.method)  # before the fork, as the data: a child finds them in memory
+            for name in job.datasets:
                 datasets.get(name)
             for outcome in _outcomes(job, threads, isolate=isolate):
                 yield job, outcome
