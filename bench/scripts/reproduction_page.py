@@ -1,5 +1,7 @@
 """Put the tables of the paper, as the records have them, into `bench/docs/reproduction.md`.
 
+Single figures in its text and in the other pages of GLASS stand between marks and follow the records too.
+
     python bench/scripts/reproduction_page.py
     python bench/scripts/reproduction_page.py --count DATA      # counts the datasets of tab:dataset_stats again first
 
@@ -10,22 +12,35 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 
+from glassbench.authors_choices import MAIN_RULE, choice_effects
 from glassbench.datasets import TWELVE
-from glassbench.decomposition import decomposition_table
+from glassbench.decomposition import SELECTED, decomposition_table
 from glassbench.methods import GLASS, METHODS
 from glassbench.paper_figures import FEW_SHOT, MAIN_RESULTS, TRANSFER
 from glassbench.records import Record, Results
-from glassbench.table_entries import SHORT, published_name
+from glassbench.table_entries import (
+    SHORT,
+    average,
+    dataset_order,
+    number_range,
+    published_name,
+)
 from glassbench.table_model import filled, markdown
 from glassbench.tables import tables
+from glassbench.transfer import DISJOINT
 from graphglass.graphs.datasets import load_dataset
 from graphglass.graphs.graph_set import GraphSet
 
 PAGE = Path("bench/docs/reproduction.md")
+# Pages with figures in their text: both copies of the fidelity table, and the card of the encoders.
+OTHERS = tuple(
+    map(Path, ("docs/paper-map.md", "src/graphglass/glass/README.md", "src/graphglass/glass/pretrained/README.md"))
+)
 RESULTS = Path("bench/results")
 STATS = Path("bench/results/benchmarks/dataset_stats.json")
 # The part of the page, and the folder whose records of GLASS it shows.
@@ -45,6 +60,8 @@ FOLDERS = {
 }
 METHOD = "glass-plain"  # what most records are of: GLASS by the paper's text alone
 AUTHORS = RESULTS / "authors"
+LAST = "last epoch, reliability"  # the column of the authors' protocol that no test label reaches
+LARGE = ("DD", "NCI1", "COLLAB", "REDDIT-BINARY")
 # tab:regimes: its name, the sources and targets that the paper takes it from, and what must hold of the AUROC of
 # transfer minus that of the single domain.
 REGIMES = (
@@ -70,6 +87,8 @@ def main() -> None:
     if root := parser.parse_args().count:
         STATS.write_text(json.dumps({name: counted(load_dataset(name, root)) for name in TWELVE}, indent=1) + "\n")
     PAGE.write_text(page())
+    for other in OTHERS:
+        other.write_text(with_figures(other.read_text()))
 
 
 def counted(graphs: GraphSet) -> dict[str, float]:
@@ -107,9 +126,6 @@ def regimes() -> str:
         found = [f"{value:+.1f} ({'holds' if holds(value) else 'does not hold'})" for value in means]
         lines.append([regime, evidence, wanted, f"{paper:+.1f}", *found, *["–"] * (2 - len(found)), str(len(gains[0]))])
 
-    def gain(one: dict[int, float], two: dict[int, float]) -> list[float]:
-        return [one[seed] - two[seed] for seed in sorted(one.keys() & two.keys())]
-
     for regime, settings, wanted, holds in REGIMES:
         for source, name in settings:
             moved = [
@@ -117,11 +133,11 @@ def regimes() -> str:
                 for references in ("matched", "zero-shot")
             ]
             printed = TRANSFER[source, name]["transfer"][0] - TRANSFER[source, name]["single"][0]
-            gains = [gain(by_target_or_source, single[name]) for by_target_or_source in moved]
+            gains = [paired(by_target_or_source, single[name]) for by_target_or_source in moved]
             row(regime, f"{source} → {SHORT.get(name, name)}", wanted, printed, gains, holds)
     none, alone, added = (by_seed("few-shot/minority", METHOD, shots, dataset="PROTEINS") for shots in SHOTS)
     printed = FEW_SHOT["32",]["PROTEINS"][0] - FEW_SHOT["0",]["PROTEINS"][0]
-    gains = [gain(alone, none), gain(added, none)]
+    gains = [paired(alone, none), paired(added, none)]
     row("few-shot calibration", "PROTEINS, 32 shots minus none", "above 0", printed, gains, lambda x: x > 0)
     published = [figures for (name,), figures in MAIN_RESULTS.items() if name != "glass"]
     peers = [name for name in METHODS if (name.removesuffix("-batch"),) in MAIN_RESULTS and name != "glass"]
@@ -129,10 +145,97 @@ def regimes() -> str:
         scores = [by_seed("single/minority", peer, dataset=name) for peer in peers]
         best = max((values for values in scores if values), key=lambda values: np.mean(list(values.values())))
         printed = MAIN_RESULTS["glass",][name][0] - max(figures[name][0] for figures in published)
-        row("fine-grained gaps", f"{name}, minus the best peer", "below 0", printed, [gain(single[name], best)],
+        row("fine-grained gaps", f"{name}, minus the best peer", "below 0", printed, [paired(single[name], best)],
             lambda x: x < 0)  # fmt: skip
     head = ["regime", "evidence", "must be", "paper", "target references", "source references", "seeds"]
     return "\n".join(markdown(head, lines, "---"))
+
+
+def with_figures(text: str) -> str:
+    """A page with every figure that stands between the marks ``<!-- figure NAME -->`` and ``<!-- /figure -->``."""
+    known = effects() | selections() | differences() | settings()
+    return re.sub(
+        r"<!-- figure (.+?) -->.*?<!-- /figure -->",
+        lambda found: f"<!-- figure {found[1]} -->{known[found[1]]}<!-- /figure -->",
+        text,
+    )
+
+
+def selections() -> dict[str, str]:
+    """Means of the columns of the table of the authors' protocol.
+
+    ``eight`` is over the small datasets, ``twelve`` over all; ``gain`` is what choosing epoch and rule on the test set
+    adds to the last epoch.
+    """
+    table = decomposition_table(Results.open(AUTHORS).records(METHOD), [])
+    rows = {row.name: row for row in table.rows}
+    found = {}
+    for many, names in (("eight", [name for name in TWELVE if name not in LARGE]), ("twelve", TWELVE)):
+        columns = zip(*(rows[SHORT.get(name, name)].entries for name in names), strict=True)
+        means = dict(zip(table.head[1:], map(average, columns), strict=True))
+        values = {name: entry.mean for name, entry in means.items() if entry is not None}
+        values["gain"] = values[SELECTED] - values[LAST]
+        found |= {f"{many} {name}": f"{value:.1f}" for name, value in values.items()}
+    return found
+
+
+def differences() -> dict[str, str]:
+    """What `glass` adds to its initial weights on the same splits, and what uncalibrated distances add to it."""
+    found = {}
+    for direction, folder in (("", "single/minority"), ("flip ", "single/minority-flip")):
+        gains, raw = {}, []
+        for name in TWELVE:
+            trained = by_seed(folder, "glass", dataset=name)
+            if start := by_seed(folder, "glass-untrained", dataset=name):
+                gains[name] = float(np.mean(paired(trained, start)))
+            if trained:
+                raw.append(np.mean(paired(by_seed(folder, "glass", "glass raw", dataset=name), trained)))
+        found[f"{direction}training"] = told(float(np.mean([gains[name] for name in gains if name not in LARGE])))
+        found |= {f"{direction}training {name}": told(gains[name]) for name in gains}
+        found[f"{direction}raw"] = told(float(np.mean(raw)))
+    return found
+
+
+def settings() -> dict[str, str]:
+    """Averages over the settings of the private series: encoders of the package, and trainings on every target."""
+
+    def over(found: list[dict[int, float]]) -> str:
+        return f"{np.mean([np.mean(list(seeds.values())) for seeds in found]):.1f}"
+
+    made = {
+        "settings pretrained": over([by_seed("pretrained/minority", METHOD, weights=s, dataset=t) for s, t in DISJOINT])
+    }
+    for method in ("glass", METHOD):
+        made[f"settings {method}"] = over([by_seed("single/minority", method, dataset=t) for _, t in DISJOINT])
+    return made
+
+
+def effects() -> dict[str, str]:
+    """What a choice adds, on average and by dataset, in words.
+
+    Before the name of a choice stand ``average`` for that alone, ``text`` for the text side, ``flip`` for the other
+    direction; after it a dataset for that alone.
+    """
+    found = {}
+    for direction, folder in (("", "choices/minority"), ("flip ", "choices/minority-flip")):
+        for side, rule in (("", MAIN_RULE), ("text ", "text")):
+            added = choice_effects(Results.open(RESULTS / folder), rule=rule)
+            for choice, by_name in added.items():
+                if by_name:
+                    means = {name: float(np.mean(by_name[name])) for name in dataset_order(by_name)}
+                    whole = told(float(np.mean(list(means.values()))))
+                    each = ", ".join(f"{SHORT.get(name, name)} {told(value)}" for name, value in means.items())
+                    seeds = number_range(sorted(map(len, by_name.values())))
+                    of = "one seed" if seeds == "1" else f"{seeds} seeds"
+                    found[f"{direction}{side}average {choice}"] = whole
+                    found |= {f"{direction}{side}{choice} {name}": told(value) for name, value in means.items()}
+                    found[f"{direction}{side}{choice}"] = f"{whole} on average ({each}; {of})"
+    return found
+
+
+def told(value: float) -> str:
+    """A difference with its sign, one digit after the point."""
+    return f"{round(value, 1) or 0.0:+.1f}".replace("-", "−").replace("+0.0", "0.0")
 
 
 def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -> dict[int, float]:
@@ -141,13 +244,18 @@ def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -
     return {r["cell"]["seed"]: (r["metrics"] if variant is None else r["variants"][variant])["auroc"] for r in records}
 
 
+def paired(one: dict[int, float], two: dict[int, float]) -> list[float]:
+    """Differences on the seeds that both have."""
+    return [one[seed] - two[seed] for seed in sorted(one.keys() & two.keys())]
+
+
 def page() -> str:
     """The page as the records have it."""
     parts = {name: part(RESULTS / folder) for name, folder in FOLDERS.items()}
     authors = Results.open(AUTHORS).records(METHOD) if AUTHORS.exists() else []
     graphglass = Results.open(RESULTS / "single/minority").records("graphglass")
     parts["decomposition"] = "\n".join(decomposition_table(authors, graphglass).render().splitlines()[2:])
-    return filled(PAGE, parts | {"regimes": regimes(), "stats": stats()})
+    return with_figures(filled(PAGE, parts | {"regimes": regimes(), "stats": stats()}))
 
 
 def part(folder: Path) -> str:
