@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glassbench.authors_choices import MAIN_RULE, choice_effects
+from glassbench.authors_choices import choice_effects
 from glassbench.datasets import TWELVE
 from glassbench.decomposition import SELECTED, decomposition_table
 from glassbench.methods import GLASS, METHODS
@@ -213,23 +213,25 @@ def settings() -> dict[str, str]:
 def effects() -> dict[str, str]:
     """What a choice adds, on average and by dataset, in words.
 
-    Before the name of a choice stand ``average`` for that alone, ``text`` for the text side, ``flip`` for the other
-    direction; after it a dataset for that alone.
+    Before the name of a choice stand ``average`` for that alone, ``text`` for the text side, ``default`` for what it
+    adds to `glass`, ``flip`` for the other direction; after it a dataset for that alone.
     """
     found = {}
+    ways: dict[str, dict[str, str]] = {"": {}, "text ": {"rule": "text"}, "default ": {"base": "training-mode"}}
     for direction, folder in (("", "choices/minority"), ("flip ", "choices/minority-flip")):
-        for side, rule in (("", MAIN_RULE), ("text ", "text")):
-            added = choice_effects(Results.open(RESULTS / folder), rule=rule)
+        for way, options in ways.items():
+            added = choice_effects(Results.open(RESULTS / folder), **options)
             for choice, by_name in added.items():
-                if by_name:
-                    means = {name: float(np.mean(by_name[name])) for name in dataset_order(by_name)}
-                    whole = told(float(np.mean(list(means.values()))))
-                    each = ", ".join(f"{SHORT.get(name, name)} {told(value)}" for name, value in means.items())
-                    seeds = number_range(sorted(map(len, by_name.values())))
-                    of = "one seed" if seeds == "1" else f"{seeds} seeds"
-                    found[f"{direction}{side}average {choice}"] = whole
-                    found |= {f"{direction}{side}{choice} {name}": told(value) for name, value in means.items()}
-                    found[f"{direction}{side}{choice}"] = f"{whole} on average ({each}; {of})"
+                means = {name: float(np.mean(by_name[name])) for name in dataset_order(by_name)}
+                if not means:
+                    continue
+                whole = told(float(np.mean(list(means.values()))))
+                each = ", ".join(f"{SHORT.get(name, name)} {told(value)}" for name, value in means.items())
+                seeds = number_range(sorted(map(len, by_name.values())))
+                of = "one seed" if seeds == "1" else f"{seeds} seeds"
+                found[f"{direction}{way}average {choice}"] = whole
+                found[f"{direction}{way}{choice}"] = f"{whole} on average ({each}; {of})"
+                found |= {f"{direction}{way}{choice} {name}": told(value) for name, value in means.items()}
     return found
 
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from glassbench.authors_choices import RULES, settings
+from glassbench.authors_choices import RULES, choice_effects, settings
 from glassbench.authors_protocol import (
     SIX,
     TWENTY_FOUR,
@@ -143,6 +143,24 @@ def test_tables_of_choices_compare_the_same_cells(tmp_path):
         "untrained+prompt-2",
     ]
     assert "| margin | 1 | 70.0 |" in averages.render()
+
+
+def test_choices_are_compared_with_what_the_main_benchmark_recorded(tmp_path):
+    """Without and with the adopted detail; a cell of both folders counts once."""
+
+    def write(folder, benchmark, method, cell, auroc):
+        record = {"method": method, "cell": cell, "metrics": {"auroc": auroc}, "benchmark": benchmark, "flip": False}
+        whole = dict.fromkeys(REQUIRED, "") | record | {"protocol": "minority"}
+        Results.create(tmp_path / folder, Purpose(benchmark, "minority")).append(whole)
+
+    for seed, plain, adopted in ((0, 50.0, 54.0), (1, 60.0, 62.0)):
+        write("single/minority", "single", "glass-plain", {"dataset": "BZR", "seed": seed}, plain)
+        write("single/minority", "single", "glass", {"dataset": "BZR", "seed": seed}, adopted)
+    for choice, auroc in (("margin", 51.0), ("training-mode", 54.0)):
+        write("choices/minority", "choices", "glass-plain", {"dataset": "BZR", "choice": choice, "seed": 0}, auroc)
+    results = Results.open(tmp_path / "choices/minority")
+    assert choice_effects(results) == {"margin": {"BZR": [1.0]}, "training-mode": {"BZR": [4.0, 2.0]}}
+    assert choice_effects(results, base="training-mode")["margin"] == {"BZR": [-3.0]}
 
 
 def test_one_training_gives_every_column():

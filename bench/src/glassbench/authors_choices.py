@@ -93,8 +93,13 @@ def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
     ]
 
 
-def choice_effects(results: Results, metric: str = "auroc", rule: str = MAIN_RULE) -> dict[str, dict[str, list[float]]]:
-    """What every choice adds, by dataset: one difference per seed to the same split with ``none`` or ``untrained``."""
+def choice_effects(
+    results: Results, metric: str = "auroc", rule: str = MAIN_RULE, base: str = "none"
+) -> dict[str, dict[str, list[float]]]:
+    """What every choice adds, by dataset: one difference per seed to the same split with `base`.
+
+    Choices with an untrained graph side are compared with ``untrained``.
+    """
     groups = grouped(results.records(), _choice)
     single = f"single/{results.purpose.protocol}{'-flip' if results.purpose.flip else ''}"
 
@@ -108,10 +113,10 @@ def choice_effects(results: Results, metric: str = "auroc", rule: str = MAIN_RUL
     added: dict[str, dict[str, list[float]]] = {}
     for choice in groups:
         if choice not in ("none", "untrained"):
-            own, base = figures(choice), figures("untrained" if choice.startswith("untrained+") else "none")
+            own, other = figures(choice), figures("untrained" if choice.startswith("untrained+") else base)
             effect = added.setdefault(choice, {})
-            for name, seed in sorted(own.keys() & base.keys()):
-                effect.setdefault(name, []).append(own[name, seed] - base[name, seed])
+            for name, seed in sorted(own.keys() & other.keys()):
+                effect.setdefault(name, []).append(own[name, seed] - other[name, seed])
     return added
 
 
