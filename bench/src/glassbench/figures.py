@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from glassbench import paper_figures as paper
+from glassbench.decomposition import SELECTION
 from glassbench.private_series import EPSILONS, REFERENCES, SIZES
 from glassbench.private_tables import MAIN
 from glassbench.records import Record, Results, result_folders
@@ -103,15 +104,24 @@ def _shares(pyplot: Any, table: Table) -> Any:
 
 def _steps(pyplot: Any, table: Table) -> Any:
     """A line per dataset and a thick one for their mean, from the printed figures to those without test labels."""
-    figure, axes = pyplot.subplots(figsize=(9, 4.8))
+    figure, axes = pyplot.subplots(figsize=(9, 5.2))
     drawn = [row for row in table.rows if all(isinstance(entry, Value) for entry in row.entries)]
     last = len(table.head) - 2  # another method: a point by itself
+    chosen = [place for place, name in enumerate(table.head[1:]) if name.startswith(SELECTION)]
+    axes.axvspan(chosen[0] - 0.5, chosen[-1] + 0.5, color="#EEEEEE", zorder=0)
+    middle = sum(chosen) / len(chosen)
+    axes.text(middle, 0.02, "chosen with test labels", transform=axes.get_xaxis_transform(), ha="center", fontsize=8)
     for i, row in enumerate(drawn):
         mean = row.name.startswith("mean")
         style: dict[str, Any] = {"color": "#000000" if mean else _colour(i), "linewidth": 3 if mean else 1}
-        style["marker"] = "D" if mean else _marker(i)
+        style |= {"marker": "D" if mean else _marker(i), "alpha": 1 if mean else 0.6, "markersize": 6 if mean else 4}
+        style["zorder"] = 3 if mean else 2
         _curve(axes, range(last), row.entries[:-1], spread=False, label=row.name, **style)
         _curve(axes, [last], row.entries[-1:], spread=False, **style)
+        for place, entry in enumerate(row.entries):
+            if mean and isinstance(entry, Value):
+                axes.annotate(f"{entry.mean:.1f}", (place, entry.mean), (0, 7), textcoords="offset points", ha="center",
+                              fontsize=9, weight="bold", bbox={"color": "white", "alpha": 0.7, "pad": 0.5})  # fmt: skip
     axes.set_xticks(range(len(table.head) - 1), table.head[1:], rotation=20, ha="right", fontsize=8)
     axes.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
     _finish(axes, table.title, **_OUTSIDE)
