@@ -150,6 +150,17 @@ def test_zero_shot_scores_graphs_of_another_kind(fitted, queries):
     assert np.isfinite(fewer.decision_function(queries)).all()
 
 
+def test_a_few_normal_graphs_of_another_domain_bring_no_p_values_back(fitted, normals):
+    """Among the references of the source they are outliers: nearly all of their like would be flagged."""
+    others = [nx.barabasi_albert_graph(40, 3, seed=i) for i in range(8)]
+    few = fitted.for_any_domain().add_references(others[:2])
+    assert few.score_table(others[2:]).p_values is None
+    for asked in (few.p_values, few.predict, few.select):
+        with pytest.raises(InputError, match=r"zero-shot transfer.*with_references"):
+            asked(others[2:])
+    assert few.with_references(others[:6]).p_values(others[6:]).min() > 0.1
+
+
 def test_structure_alone_means_without_attributes(fitted, normals):
     width = np.random.default_rng(0).normal(size=(normals.node_count, 2)).astype(np.float32)
     rich = replace(normals, attributes=width, attribute_names=("a", "b"))

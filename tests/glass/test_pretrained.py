@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import shutil
 import time
 import warnings
@@ -13,6 +14,7 @@ from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError, ParameterError
 from graphglass.glass import pretrained
 from graphglass.glass.pretrained import FOLDER, NAMES, load_pretrained
+from graphglass.graphs.datasets import find_dataset
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,8 @@ def test_mutag_is_fitted_and_scored_within_ten_cpu_seconds(molecules):
 
 
 def test_fitting_training_graphs_says_so():
+    if not os.environ.get("GRAPHGLASS_DATA") or find_dataset("BZR") is None:
+        pytest.skip("BZR is not in the data root")
     graphs = load_dataset("BZR")
     with pytest.warns(UserWarning, match="among the graphs this encoder was trained on .*BZR"):
         GLASS.pretrained("mol").fit(graphs)
@@ -76,6 +80,24 @@ def test_a_saved_model_scores_the_same(molecules, tmp_path):
     again = GLASS.load(tmp_path / "model")
     assert np.array_equal(again.decision_function(molecules[40:50]), detector.decision_function(molecules[40:50]))
     assert again.weights == "mol"
+
+
+def test_nothing_trains_it_again(molecules):
+    detector = GLASS.pretrained("mol")
+    with pytest.raises(InputError, match="trained already"):
+        detector.fit_encoder(molecules[:10])
+    with pytest.raises(InputError, match="leave out checkpoint"):
+        detector.fit(molecules[:10], resume=True)
+    for name, value in (("epochs", 10), ("slices", (64,)), ("details", ("gin",)), ("normalisation", "both")):
+        with pytest.raises(ParameterError, match=f"'{name}' parameter of GLASS must be left out"):
+            GLASS.pretrained("mol", **{name: value})
+
+
+def test_weights_bring_their_text_encoder(molecules):
+    by_name = GLASS(weights="mol", domain="mol").fit(molecules[:20])
+    assert by_name.embedder_.text.fingerprint.name == "numeric"
+    scores = GLASS.pretrained("mol").fit(molecules[:20]).decision_function(molecules[20:24])
+    assert np.array_equal(by_name.decision_function(molecules[20:24]), scores)
 
 
 def test_what_does_not_fit_is_refused(molecules, tmp_path, monkeypatch):
@@ -118,6 +140,10 @@ def test_the_command_takes_one(tmp_path):
     done = fit("--method", "glass", "--pretrained", "social")
     assert done.exit_code == 0, done.output
     assert GLASS.load(tmp_path / "model").weights == "social"
+    asked = ["score", str(tmp_path / "model"), str(tmp_path / "paths.jsonl"), "--domain", "protein", "--quiet"]
+    zero_shot = CliRunner().invoke(app, [*asked, "--zero-shot"])
+    assert zero_shot.exit_code == 0, zero_shot.output
+    assert "with --zero-shot" in str(CliRunner().invoke(app, asked).exception)
     assert "trains nothing" in str(
         fit("--force", "--method", "glass", "--pretrained", "mol", "--epochs", "3").exception
     )

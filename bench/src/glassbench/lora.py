@@ -1,8 +1,9 @@
 """Frozen text anchors against LoRA adapters in the text encoder (tab:lora), a diagnostic; results keep text frozen.
 
 Three scores per run, all by the paper's scorer. ``frozen``: the fully trained model. ``warm-up``: the graph encoder
-after the alignment warm-up, text still frozen. ``tuned``: from the warm-up model only low-rank adapters in the text
-encoder are trained, to bring each reference's anchor to its (fixed) graph code; anchors are then encoded again.
+after alignment alone, without perturbed graphs, text still frozen. ``tuned``: from the warm-up model only low-rank
+adapters in the text encoder are trained, to bring each reference's anchor to its (fixed) graph code; anchors are then
+encoded again.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def lora_jobs(plan: Plan, encoder: str) -> list[Job]:
         references, queries = blind(graphs, parts.references), blind(graphs, parts.test)
         start = time.perf_counter()
         frozen = built(method, cell, encoder=encoder).fit(references)
-        warm = built(method, cell, encoder=encoder, epochs=settings.warm_up_epochs).fit(references)
+        warm = built(method, cell, encoder=encoder, epochs=settings.warm_up_epochs, prototypes=False).fit(references)
         fitted = time.perf_counter()
         scores = {"frozen": frozen.decision_function(queries), "warm-up": warm.decision_function(queries)}
         scored = time.perf_counter()

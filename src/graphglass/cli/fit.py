@@ -85,11 +85,11 @@ def fit(
 
         if anomalies is not None:
             raise InputError("--anomalies needs GraphGlass. Leave out --method.")
-        if pretrained and (cluster or resume or epochs is not None):
-            raise InputError("--pretrained trains nothing. Leave out --epochs, --resume and --cluster.")
+        if pretrained and (cluster or resume or epochs is not None or seed is not None):
+            raise InputError("--pretrained trains nothing. Leave out --epochs, --seed, --resume and --cluster.")
         made = partial(GLASS.pretrained, pretrained) if pretrained else GLASS
         detector = made(**chosen, verbose=not quiet)
-        options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume}
+        options: dict[str, Any] = {} if pretrained else {"checkpoint": checkpoint, "resume": resume}
     elif method == "graphglass":
         from graphglass.detector.graphglass import GraphGlass
 

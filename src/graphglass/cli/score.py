@@ -57,8 +57,11 @@ def score(
     ] = None,
     source_prior: SOURCE_PRIOR = False,
     zero_shot: Annotated[
-        bool, typer.Option("--zero-shot", help="Queries of another domain: compare by structure alone.")
+        bool, typer.Option("--zero-shot", help="Queries of another domain: a ranking without p-values.")
     ] = False,
+    domain: Annotated[
+        str | None, typer.Option(help="With --zero-shot, of a GLASS model: the queries' domain, for their prompts.")
+    ] = None,
     label_column: LABEL_COLUMN = None,
     normal: NORMAL = None,
     alpha: ALPHA = 0.05,
@@ -100,6 +103,8 @@ def score(
         score_on_cluster(cluster, workers, model, queries, output, strict=reading.strict, progress=not quiet)
         return
     path = only_file(queries)
+    if domain is not None and not zero_shot:
+        raise InputError("--domain names the domain of queries from another one: give it with --zero-shot.")
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("Use one of --references, --summary and --zero-shot; --report does not work with --summary.")
     reading.refuse_nodes_with("--references", references)
@@ -113,6 +118,8 @@ def score(
             detector = detector.with_references(reading.read(references))
         elif zero_shot:
             detector = detector.for_any_domain()
+            if domain is not None:
+                detector.set_params(domain=domain)
     read = reading.report(
         path, keep=keep, label_column=label_column, detector=None if zero_shot or references else detector
     )

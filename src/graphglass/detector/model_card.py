@@ -39,7 +39,7 @@ MEANINGS = {
     "domain": "named in the prompts",
     "text encoder": "reads the descriptions of graphs",
     "slices": "prefix sizes of the codes",
-    "made from": "graphs the encoders were trained on",
+    "made from": "graphs the encoders depend on: those of training, and references whose labels decide columns",
     "epochs": "passes over those graphs; the last one is used",
     "final loss": "alignment with the text anchors, lower is closer; it does not measure detection",
     "encoder fingerprint": "two models with the same one give comparable codes",

@@ -196,11 +196,7 @@ class ReferenceDetector:
     def p_values(self, graphs: GraphsLike) -> NDArray[np.float64]:
         """Conformal p-value of every graph: the chance that a normal graph scores this high or higher. (graphs,)"""
         scorer = self._fitted()
-        if scorer.zero_shot:
-            raise InputError(
-                "There are no p-values in zero-shot transfer: references of another domain do not show how much normal "
-                "graphs of this one differ. Rank by decision_function, or add some normal graphs with add_references."
-            )
+        self._refuse_in_zero_shot("p-values")
         return conformal_p_values(scorer.scores(self._queries(graphs, scorer)), scorer.reference_scores)
 
     def predict(self, graphs: GraphsLike, alpha: float | None = None) -> NDArray[np.int64]:
@@ -210,6 +206,8 @@ class ReferenceDetector:
         Without it, a graph is flagged if its score exceeds ``threshold_``.
         """
         if alpha is None:
+            self._fitted()
+            self._refuse_in_zero_shot("flags")
             return (self.decision_function(graphs) > self.threshold_).astype(np.int64)
         if not 0 < alpha < 1:
             raise ParameterError(f"{self._name}.predict", "alpha", "between 0 and 1", alpha)
@@ -332,14 +330,15 @@ class ReferenceDetector:
     def for_any_domain(self) -> Self:
         """A detector with the same references that ranks graphs of any domain: zero-shot transfer.
 
-        Labels and attributes mean something else in another domain and are ignored. There are no p-values: references
-        of another domain do not show how much normal graphs of this one differ.
+        Labels and attributes mean something else in another domain: GraphGlass compares structure alone, GLASS does
+        with ``features="structure"``. There are no p-values and no flags, also once normal graphs of this domain were
+        added: references of another one do not show how much they differ.
         """
         self._fitted()
         self._refuse_if_indexed("Zero-shot transfer")
         moved = self._with_the_same_settings(None)
-        moved._set_references(moved._measure(self._transferred(self.references_.graphs)), structure_only=True)
-        moved._use(replace(moved.scorer_, zero_shot=True))
+        references = moved._measure(self._transferred(self.references_.graphs))
+        moved._set_references(references, structure_only=True, zero_shot=True)
         return moved
 
     def add_references(self, graphs: GraphsLike) -> Self:
@@ -457,7 +456,12 @@ class ReferenceDetector:
         return graphs.structure_only()
 
     def _set_references(
-        self, references: ProfiledGraphs, *, structure_only: bool = False, anomalies: ProfiledGraphs | None = None
+        self,
+        references: ProfiledGraphs,
+        *,
+        structure_only: bool = False,
+        zero_shot: bool = False,
+        anomalies: ProfiledGraphs | None = None,
     ) -> None:
         """Measure scores against these references from now on."""
         references = replace(references, graphs=references.graphs.without_labels())
@@ -471,16 +475,25 @@ class ReferenceDetector:
         exact = len(references) <= indexed_scorer.EXACT_UP_TO
         kind = ReferenceScorer if exact else indexed_scorer.IndexedScorer
         scorer = kind.fit(references, self._channels(), self._fuse, structure_only=structure_only)
-        scorer = replace(scorer, repeated=repeated)
+        scorer = replace(scorer, repeated=repeated, zero_shot=zero_shot)
         self._use(scorer if anomalies is None else scorer.with_anomalies(anomalies))
 
     def _change_references(self, references: ProfiledGraphs) -> None:
         """Other references of the same kind with the same known anomalies."""
-        self._set_references(references, structure_only=self.scorer_.structure_only, anomalies=self.anomalies_)
+        kind = {"structure_only": self.scorer_.structure_only, "zero_shot": self.scorer_.zero_shot}
+        self._set_references(references, **kind, anomalies=self.anomalies_)
 
     def _use(self, scorer: ReferenceScorer) -> None:
         self.scorer_, self.references_ = scorer, scorer.references
         self.anomalies_ = None if scorer.known is None else scorer.known.graphs
+
+    def _refuse_in_zero_shot(self, what: str) -> None:
+        if self.scorer_.zero_shot:
+            raise InputError(
+                f"There are no {what} in zero-shot transfer: references of another domain do not show how much normal "
+                "graphs of this one differ. Rank by decision_function, or give normal graphs of this domain with "
+                "with_references."
+            )
 
     def _refuse_if_indexed(self, what: str) -> None:
         if not self.scorer_.keeps_all:

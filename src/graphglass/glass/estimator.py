@@ -18,11 +18,11 @@ from graphglass.detector.model_files import load_detector
 from graphglass.detector.reference_detector import LEARNED, ReferenceDetector
 from graphglass.detector.reference_sets import graph_set
 from graphglass.detector.scorer import ReferenceScorer
-from graphglass.errors import MissingExtraError, NotFittedError
+from graphglass.errors import InputError, MissingExtraError, NotFittedError
 from graphglass.glass.pretrained import PretrainedEncoder, load_pretrained
 from graphglass.glass.salted_hashes import SaltedHashes
 from graphglass.glass.scoring_rules import paper_channels, paper_fusion, paper_variants
-from graphglass.glass.settings import GlassSettings
+from graphglass.glass.settings import GlassSettings, refuse_training_settings
 from graphglass.glass.training.references import prepare, references_from, train_embedder
 from graphglass.graphs.graph_set import GraphSet
 
@@ -186,6 +186,8 @@ class GLASS(ReferenceDetector):
             The outcome of an earlier training on these graphs; then nothing is trained.
         """
         found = load_pretrained(self.weights) if self.weights is not None and trained is None else None
+        if found is not None and (checkpoint is not None or resume):
+            raise InputError("Pretrained encoders are not trained: leave out checkpoint and resume.")
         opened = None if found is None else self._open_embedder(found)  # refuses another text encoder before it reads
         domains = prepare(graphs, self.settings(), self.domain, progress=self.verbose)
         if found is not None and opened is not None:
@@ -211,6 +213,11 @@ class GLASS(ReferenceDetector):
         Parameters are those of :meth:`fit`.
         """
         settings = self.settings()
+        if self.weights is not None and trained is None:
+            raise InputError(
+                f"The encoder {self.weights!r} is trained already. Use fit or with_references; to train an encoder, "
+                "leave weights out."
+            )
         domains = prepare(graphs, settings, self.domain, progress=self.verbose)
         self.embedder_ = train_embedder(
             domains, settings, self.domain, seed=self.random_state, progress=self.verbose,
@@ -226,7 +233,12 @@ class GLASS(ReferenceDetector):
     def settings(self) -> GlassSettings:
         """Every choice of the method, checked; the encoder is named."""
         self._check_parameters()
-        return GlassSettings.of(self.get_params())
+        parameters = self.get_params()
+        if self.weights is not None:
+            refuse_training_settings(parameters)
+            if self.encoder is None:
+                parameters["encoder"] = load_pretrained(self.weights).card["text"]["name"]
+        return GlassSettings.of(parameters)
 
     @classmethod
     def load(cls, path: str | Path, *, encoder: TextEncoder | str | None = None) -> Self:

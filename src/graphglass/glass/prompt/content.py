@@ -41,7 +41,9 @@ def content_lines(graphs: GraphSet, profile: StructureProfile) -> tuple[str, ...
         if graphs.attributes is not None:
             values = graphs.attributes[nodes, :LISTED].astype(np.float64)
             columns = zip(graphs.attribute_names, values.mean(axis=0), values.std(axis=0), strict=False)
-            parts.append("attributes=" + ", ".join(f"{name}:{mean:.2f}/{spread:.2f}" for name, mean, spread in columns))
+            parts.append(
+                "attributes=" + ", ".join(f"{name}:{_two(mean)}/{_two(spread)}" for name, mean, spread in columns)
+            )
         start = None if graphs.node_labels is None else graphs.node_labels[nodes]
         parts += [
             "wl=" + "/".join(map(str, _colours(sources, targets, len(degrees), start))),
@@ -49,8 +51,8 @@ def content_lines(graphs: GraphSet, profile: StructureProfile) -> tuple[str, ...
             f"claws={_per_node(degrees * (degrees - 1) * (degrees - 2) / 6)}",
             f"component_q={_quantiles(_components(sources, targets, len(degrees)))}",
             f"core_q={_quantiles(core[nodes])}",
-            f"assortativity={_assortativity(degrees[sources], degrees[targets]):.2f}",
-            "eigenvalues=" + "/".join(f"{max(value, 0.0):.2f}" for value in profile.sketch[i, :LISTED]),
+            f"assortativity={_two(_assortativity(degrees[sources], degrees[targets]))}",
+            "eigenvalues=" + "/".join(_two(max(value, 0.0)) for value in profile.sketch[i, :LISTED]),
         ]
         lines.append("; ".join(parts))
     return tuple(lines)
@@ -87,14 +89,22 @@ def _components(sources: NDArray[np.int64], targets: NDArray[np.int32], count: i
 
 
 def _assortativity(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Correlation of the degrees at the two ends of an edge; 0 where all are equal."""
-    if len(first) == 0 or first.std() == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1]) + 0.0
+    """Correlation of the degrees at the two ends of an edge; 0 where all are equal.
+
+    In whole numbers: every edge is there in both directions, and the order of nodes may not decide a rounding.
+    """
+    count, total = len(first), int(first.sum())
+    spread = count * int((first * first).sum()) - total * total
+    return (count * int((first * second).sum()) - total * total) / spread if spread else 0.0
 
 
 def _per_node(counts: NDArray[np.float64]) -> str:
-    return f"{counts.mean():.2f}" if len(counts) else "0.00"
+    return _two(counts.mean()) if len(counts) else "0.00"
+
+
+def _two(value: float) -> str:
+    """Two digits after the point. Sums in another order differ in the last bits, which may not decide a rounding."""
+    return f"{round(round(float(value), 9), 2) + 0.0:.2f}"
 
 
 def _quantiles(values: NDArray[np.float64] | NDArray[np.int64]) -> str:
