@@ -87,6 +87,18 @@ def test_a_cell_lost_to_a_crash_is_repeated_alone(data: Any, tmp_path: Path) -> 
     assert len(path.read_text().splitlines()) == 4
 
 
+def test_records_may_spell_out_choices_that_came_later(data: Any, tmp_path: Path) -> None:
+    run(data, tmp_path)
+    path = tmp_path / "seeing.jsonl"
+    spelt = path.read_text().replace('"configuration":{', '"configuration":{"details":[],"prompt":1,"weights":null,')
+    path.write_text(spelt)
+    assert spelt.count("weights") == 4
+    assert run(data, tmp_path) == 0
+    path.write_text(spelt.replace('"prompt":1', '"prompt":2'))
+    with pytest.raises(BenchError, match="was made with"):
+        run(data, tmp_path)
+
+
 def test_a_half_written_record_stops_the_run(data: Any, tmp_path: Path) -> None:
     run(data, tmp_path)
     path = tmp_path / "seeing.jsonl"

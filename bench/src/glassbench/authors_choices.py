@@ -27,7 +27,6 @@ from glassbench.table_entries import (
     make_table,
     means_note,
     neighbour_records,
-    variant_entry,
 )
 from glassbench.table_model import Row, Table, Value
 from graphglass.errors import BenchError
@@ -36,7 +35,6 @@ from graphglass.glass.training.config import AUTHORS
 MAIN_RULE = "reliability z"
 OTHERS = ("prompt-2", "untrained")
 SAME = {"none": "glass-plain", "training-mode": "glass"}  # choices that the benchmark ``single`` measures by name
-RULES = (MAIN_RULE, "reliability raw", "domain z", "graph", "text")
 
 
 def settings(choice: str) -> dict[str, Any]:
@@ -72,25 +70,16 @@ def choice_jobs(plan: Plan, choices: Sequence[str], encoder: str = "minilm") -> 
 
 
 def choice_tables(results: Results, metric: str = "auroc") -> list[Table]:
-    """The effect of every choice by dataset, and its average under several rules."""
+    """What every choice adds to the figures of the reliability weights, by dataset and on average."""
     added = choice_effects(results, metric)
     names = dataset_order(name for found in added.values() for name in found)
-    effects = []
+    rows = []
     for choice, found in added.items():
         cells = tuple(Value(*summary(found[name])) if name in found else None for name in names)
-        effects.append(Row(choice, (*cells, average(cells))))
-    averages = []
-    for choice, own in grouped(results.records(), _choice).items():
-        every = [tuple(variant_entry(some, rule, metric) for rule in RULES) for some in _by_dataset(own)]
-        averages.append(Row(choice, (str(len(every)), *(average(column) for column in zip(*every, strict=True)))))
-    notes = [means_note(results)]
-    shown = [row for row in effects if row.entries[-1] is not None]
-    averages = [row for row in averages if any(entry is not None for entry in row.entries[1:])]
-    first = "what a choice adds to the reliability weights"
-    return [
-        make_table(results, metric, ("choice", *names, "average"), shown, notes, what=first),
-        make_table(results, metric, ("choice", "datasets", *RULES), averages, notes, what="choices by rule"),
-    ]
+        rows += [Row(choice, (*cells, average(cells)))] if found else []
+    notes = [means_note(results), "An average is over the datasets of its row."]
+    what = "what a choice adds to the reliability weights"
+    return [make_table(results, metric, ("choice", *names, "average"), rows, notes, what=what)]
 
 
 def choice_effects(
@@ -122,7 +111,3 @@ def choice_effects(
 
 def _choice(record: Record) -> str:
     return str(record["cell"]["choice"])
-
-
-def _by_dataset(records: Sequence[Record]) -> list[list[Record]]:
-    return list(grouped(records, dataset_of).values())

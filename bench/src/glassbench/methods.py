@@ -97,7 +97,7 @@ KERNELS = ("pk-svm", "pk-if", "wl-svm", "wl-if")
 # Parameters that no score depends on.
 _NOT_SCORING = ("contamination", "device", "preset", "random_state", "verbose")
 TRANSDUCTIVE = ("signet-batch", "cvtgad-batch")  # a graph's score depends on the graphs scored with it
-_LATER = {"prompt": 1, "details": (), "weights": None}  # choices of GLASS that older records do not name
+_LATER = {"prompt": 1, "details": [], "weights": None}  # choices of GLASS that not every record names
 
 
 def factory(name: str) -> Factory:
@@ -161,9 +161,12 @@ def configuration(detector: Detector) -> dict[str, Any]:
     chosen = getattr(detector, "settings", lambda: None)()  # GLASS: what its choices stand for
     settings |= {} if chosen is None else asdict(chosen)
     shown = {name: value for name, value in settings.items() if name not in _NOT_SCORING}
-    shown = {name: value for name, value in shown.items() if name not in _LATER or value != _LATER[name]}
-    values: dict[str, Any] = json.loads(json.dumps(shown, sort_keys=True, default=_plain))
-    return values
+    return named_choices(json.loads(json.dumps(shown, sort_keys=True, default=_plain)))
+
+
+def named_choices(settings: dict[str, Any]) -> dict[str, Any]:
+    """A configuration, as JSON values, without the later choices that it leaves as they were before there was one."""
+    return {name: value for name, value in settings.items() if name not in _LATER or value != _LATER[name]}
 
 
 def _plain(value: object) -> object:

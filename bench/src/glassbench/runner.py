@@ -20,7 +20,7 @@ from glassbench.datasets import Datasets
 from glassbench.fingerprint import agree, fingerprint
 from glassbench.isolation import stream
 from glassbench.jobs import Job, Outcome
-from glassbench.methods import configuration, factory, load_libraries
+from glassbench.methods import configuration, factory, load_libraries, named_choices
 from glassbench.records import Cell, Record, Results, cell_key
 from graphglass.errors import BenchError, GlassError
 from graphglass.files.progress import progress_bar
@@ -183,7 +183,7 @@ def _finished(results: Results, method: str, settings: dict[str, object], code: 
     records = results.records(method)
     path = f"{results.folder}/{method}.jsonl"
     for record in records:
-        if record["configuration"] != (expected := _without_cell(record["cell"], settings)):
+        if named_choices(record["configuration"]) != (expected := _without_cell(record["cell"], settings)):
             raise BenchError(
                 f"{path} was made with {record['configuration']}, this run has {expected}. "
                 "Use another folder, or delete the file to run the method again."

@@ -75,6 +75,8 @@ def demo(
     if area is not None:
         typer.echo(f"First split: GraphGlass {areas[0]:.3f}, GLASS with the pretrained encoder `mol` {area:.3f}.")
         told = "model, scores.csv, report.html and rankings.svg"
+    else:
+        typer.echo("GLASS is left out: it needs pip install 'graphglass[glass]'.")
     typer.echo(f"The first split's {told} are in {output}/")
 
 
