@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test test-all slow warm check docs build attack audit install clean
 
 help:
-	@echo "make demo      install GraphGlass into $(VENV), fit on bundled molecules, rank held-out ones, write demo-output/report.html"
+	@echo "make demo      install GraphGlass into $(VENV), rank bundled molecules by both detectors, write demo-output/report.html"
 	@echo "make test      install the tools too, then style, types, import rules and the fast tests; about six minutes on two cores"
 	@echo "make test-all  the same, and the slow and browser tests; a coverage below 90% is an error"
 	@echo "make check     style, types and import rules only"

@@ -26,11 +26,15 @@ from glassbench.records import Record, Results
 from glassbench.table_entries import (
     SHORT,
     average,
+    dataset_of,
     dataset_order,
+    grouped,
     number_range,
     published_name,
+    variant_entry,
+    variant_names,
 )
-from glassbench.table_model import filled, markdown
+from glassbench.table_model import Entry, filled, markdown
 from glassbench.tables import tables
 from glassbench.transfer import DISJOINT
 from graphglass.graphs.datasets import load_dataset
@@ -205,7 +209,7 @@ def settings() -> dict[str, str]:
     made = {
         "settings pretrained": over([by_seed("pretrained/minority", METHOD, weights=s, dataset=t) for s, t in DISJOINT])
     }
-    for method in ("glass", METHOD):
+    for method in ("glass", METHOD, "glass-untrained"):
         made[f"settings {method}"] = over([by_seed("single/minority", method, dataset=t) for _, t in DISJOINT])
     return made
 
@@ -217,7 +221,8 @@ def effects() -> dict[str, str]:
     adds to `glass`, ``flip`` for the other direction; after it a dataset for that alone.
     """
     found = {}
-    ways: dict[str, dict[str, str]] = {"": {}, "text ": {"rule": "text"}, "default ": {"base": "training-mode"}}
+    text, default = {"rule": "text"}, {"base": "training-mode"}
+    ways: dict[str, dict[str, str]] = {"": {}, "text ": text, "default ": default, "default text ": text | default}
     for direction, folder in (("", "choices/minority"), ("flip ", "choices/minority-flip")):
         for way, options in ways.items():
             added = choice_effects(Results.open(RESULTS / folder), **options)
@@ -240,6 +245,25 @@ def told(value: float) -> str:
     return f"{round(value, 1) or 0.0:+.1f}".replace("-", "−").replace("+0.0", "0.0")
 
 
+def scorers() -> str:
+    """Every scoring rule on the trainings of `glass`: averages over datasets, in both directions."""
+    sides = [Results.open(RESULTS / folder).records("glass") for folder in ("single/minority", "single/minority-flip")]
+    rules = [name for name in variant_names(sides[0]) if name != "glass"]
+    lines = []
+    for rule in ["glass", *rules]:
+        means = [average(values_of(side, rule)) for side in sides]
+        name = "reliability, the default" if rule == "glass" else rule.replace("glass raw", "reliability, raw")
+        lines.append([name, *(f"{value.mean:.1f}" for value in means if value)])
+    datasets = [len({dataset_of(record) for record in side}) for side in sides]
+    head = ["scorer", f"{datasets[0]} datasets", f"{datasets[1]} with the classes exchanged"]
+    return "\n".join(markdown(head, lines))
+
+
+def values_of(records: list[Record], rule: str) -> list[Entry]:
+    """The mean over seeds of a scoring rule on every dataset."""
+    return [variant_entry(own, rule, "auroc") for own in grouped(records, dataset_of).values()]
+
+
 def by_seed(folder: str, method: str, variant: str | None = None, **cell: str) -> dict[int, float]:
     """The AUROC of every seed of a cell."""
     records = [r for r in Results.open(RESULTS / folder).records(method) if cell.items() <= r["cell"].items()]
@@ -257,7 +281,7 @@ def page() -> str:
     authors = Results.open(AUTHORS).records(METHOD) if AUTHORS.exists() else []
     graphglass = Results.open(RESULTS / "single/minority").records("graphglass")
     parts["decomposition"] = "\n".join(decomposition_table(authors, graphglass).render().splitlines()[2:])
-    return with_figures(filled(PAGE, parts | {"regimes": regimes(), "stats": stats()}))
+    return with_figures(filled(PAGE, parts | {"regimes": regimes(), "stats": stats(), "scorers": scorers()}))
 
 
 def part(folder: Path) -> str:

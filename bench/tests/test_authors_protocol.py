@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from glassbench.authors_choices import RULES, choice_effects, settings
+from glassbench.authors_choices import choice_effects, settings
 from glassbench.authors_protocol import (
     SIX,
     TWENTY_FOUR,
@@ -130,19 +130,15 @@ def test_tables_of_choices_compare_the_same_cells(tmp_path):
         whole = dict.fromkeys(REQUIRED, "") | record | {"benchmark": benchmark, "protocol": "minority", "flip": False}
         Results.create(tmp_path / folder, Purpose(benchmark, "minority")).append(whole)
 
-    rules = {rule: {"auroc": 70.0} for rule in RULES}
     for seed, auroc in ((0, 60.0), (1, 10.0)):
-        write("choices/minority", "choices", {"dataset": "MUTAG", "choice": "none", "seed": seed}, auroc, {})
+        text = {"text": {"auroc": auroc + 1}}
+        write("choices/minority", "choices", {"dataset": "MUTAG", "choice": "none", "seed": seed}, auroc, text)
     for choice, auroc in (("margin", 63.0), ("untrained", 50.0), ("untrained+prompt-2", 52.5)):
-        write("choices/minority", "choices", {"dataset": "MUTAG", "choice": choice, "seed": 0}, auroc, rules)
-    effects, averages = tables(str(tmp_path / "choices/minority"))
+        text = {"text": {"auroc": auroc}}
+        write("choices/minority", "choices", {"dataset": "MUTAG", "choice": choice, "seed": 0}, auroc, text)
+    (effects,) = tables(str(tmp_path / "choices/minority"))
     assert [(row.name, row.entries[0].mean) for row in effects.rows] == [("margin", 3.0), ("untrained+prompt-2", 2.5)]
-    assert [row.name for row in averages.rows] == [
-        "margin",
-        "untrained",
-        "untrained+prompt-2",
-    ]
-    assert "| margin | 1 | 70.0 |" in averages.render()
+    assert choice_effects(Results.open(tmp_path / "choices/minority"), rule="text")["margin"] == {"MUTAG": [2.0]}
 
 
 def test_choices_are_compared_with_what_the_main_benchmark_recorded(tmp_path):

@@ -13,7 +13,7 @@ import torch
 from glassbench import fingerprint as module
 from glassbench.datasets import Datasets
 from glassbench.fingerprint import agree, stale_note
-from glassbench.methods import KERNELS, METHODS, TRAINING_FREE
+from glassbench.methods import GLASS, KERNELS, METHODS, TRAINING_FREE, configuration, factory, named_choices
 from glassbench.protocols import split
 from glassbench.runner import processor
 from glassbench.single import built, dataset_cell
@@ -82,8 +82,14 @@ def test_every_committed_file_can_be_continued() -> None:
         kinds = set()
         for record in map(json.loads, path.read_text().splitlines()):
             shared = {k: v for k, v in record.get("configuration", {}).items() if k not in record["cell"]}
-            kinds.add(json.dumps(shared, sort_keys=True))
+            kinds.add(json.dumps(named_choices(shared), sort_keys=True))
         assert len(kinds) == 1, path
+        if path.stem in GLASS:
+            own, now = json.loads(kinds.pop()), configuration(factory(path.stem)(0))
+            # Commands choose the text encoder; the domain of the prompts is that of the dataset.
+            assert {k: v for k, v in own.items() if k in now.keys() - {"encoder", "domain"}} == {
+                k: v for k, v in now.items() if k not in ("encoder", "domain")
+            }, path
 
 
 def cheapest(method: str) -> tuple[dict[str, Any], float]:
