@@ -169,7 +169,7 @@ def selections() -> dict[str, str]:
     """Means of the columns of the table of the authors' protocol.
 
     ``eight`` is over the small datasets, ``twelve`` over all; ``gain`` is what choosing epoch and rule on the test set
-    adds to the last epoch.
+    adds to the last epoch, ``gap`` the distance of the last epoch to the printed figures, and ``rest`` what remains.
     """
     table = decomposition_table(Results.open(AUTHORS).records(METHOD), [])
     rows = {row.name: row for row in table.rows}
@@ -178,7 +178,8 @@ def selections() -> dict[str, str]:
         columns = zip(*(rows[SHORT.get(name, name)].entries for name in names), strict=True)
         means = dict(zip(table.head[1:], map(average, columns), strict=True))
         values = {name: entry.mean for name, entry in means.items() if entry is not None}
-        values["gain"] = values[SELECTED] - values[LAST]
+        values |= {"gain": values[SELECTED] - values[LAST], "gap": values["printed"] - values[LAST]}
+        values["rest"] = values["gap"] - values["gain"]
         found |= {f"{many} {name}": f"{value:.1f}" for name, value in values.items()}
     return found
 
