@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -155,12 +156,17 @@ def regimes() -> str:
     return "\n".join(markdown(head, lines, "---"))
 
 
+@cache
+def figures() -> dict[str, str]:
+    """Every figure that a text can name."""
+    return effects() | selections() | differences() | pair_averages() | adapters()
+
+
 def with_figures(text: str) -> str:
     """A page with every figure that stands between the marks ``<!-- figure NAME -->`` and ``<!-- /figure -->``."""
-    known = effects() | selections() | differences() | settings()
     return re.sub(
         r"<!-- figure (.+?) -->.*?<!-- /figure -->",
-        lambda found: f"<!-- figure {found[1]} -->{known[found[1]]}<!-- /figure -->",
+        lambda found: f"<!-- figure {found[1]} -->{figures()[found[1]]}<!-- /figure -->",
         text,
     )
 
@@ -195,13 +201,13 @@ def differences() -> dict[str, str]:
                 gains[name] = float(np.mean(paired(trained, start)))
             if trained:
                 raw.append(np.mean(paired(by_seed(folder, "glass", "glass raw", dataset=name), trained)))
-        found[f"{direction}training"] = told(float(np.mean([gains[name] for name in gains if name not in LARGE])))
-        found |= {f"{direction}training {name}": told(gains[name]) for name in gains}
-        found[f"{direction}raw"] = told(float(np.mean(raw)))
+        found[f"{direction}training"] = signed(float(np.mean([gains[name] for name in gains if name not in LARGE])))
+        found |= {f"{direction}training {name}": signed(gains[name]) for name in gains}
+        found[f"{direction}raw"] = signed(float(np.mean(raw)))
     return found
 
 
-def settings() -> dict[str, str]:
+def pair_averages() -> dict[str, str]:
     """Averages over the settings of the private series: encoders of the package, and trainings on every target."""
 
     def over(found: list[dict[int, float]]) -> str:
@@ -213,6 +219,12 @@ def settings() -> dict[str, str]:
     for method in ("glass", METHOD, "glass-untrained"):
         made[f"settings {method}"] = over([by_seed("single/minority", method, dataset=t) for _, t in DISJOINT])
     return made
+
+
+def adapters() -> dict[str, str]:
+    """The columns of tab:lora on MUTAG."""
+    found = {name: by_seed("lora/minority", METHOD, name, dataset="MUTAG") for name in ("frozen", "warm-up", "tuned")}
+    return {f"lora {name}": f"{np.mean(list(seeds.values())):.1f}" for name, seeds in found.items()}
 
 
 def effects() -> dict[str, str]:
@@ -231,17 +243,17 @@ def effects() -> dict[str, str]:
                 means = {name: float(np.mean(by_name[name])) for name in dataset_order(by_name)}
                 if not means:
                     continue
-                whole = told(float(np.mean(list(means.values()))))
-                each = ", ".join(f"{SHORT.get(name, name)} {told(value)}" for name, value in means.items())
+                whole = signed(float(np.mean(list(means.values()))))
+                each = ", ".join(f"{SHORT.get(name, name)} {signed(value)}" for name, value in means.items())
                 seeds = number_range(sorted(map(len, by_name.values())))
                 of = "one seed" if seeds == "1" else f"{seeds} seeds"
                 found[f"{direction}{way}average {choice}"] = whole
                 found[f"{direction}{way}{choice}"] = f"{whole} on average ({each}; {of})"
-                found |= {f"{direction}{way}{choice} {name}": told(value) for name, value in means.items()}
+                found |= {f"{direction}{way}{choice} {name}": signed(value) for name, value in means.items()}
     return found
 
 
-def told(value: float) -> str:
+def signed(value: float) -> str:
     """A difference with its sign, one digit after the point."""
     return f"{round(value, 1) or 0.0:+.1f}".replace("-", "−").replace("+0.0", "0.0")
 

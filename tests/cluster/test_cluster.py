@@ -158,6 +158,16 @@ def test_any_failure_of_one_part_leaves_the_others(client, place, tmp_path, monk
     assert outcomes[2].error == f"{place / 'parts' / 'part-2.parquet'}: ZeroDivisionError: an unlucky part"
 
 
+def test_a_model_for_another_domain_scores_parts_without_p_values(client, mutag, tmp_path):
+    GraphGlass().fit(mutag[:30].without_labels()).for_any_domain().save(tmp_path / "moved")
+    write_json_lines(mutag[30:35].without_labels(), tmp_path / "part.jsonl")
+    (outcome,) = score_parts(client, tmp_path / "moved", [tmp_path / "part.jsonl"], tmp_path / "out")
+    assert outcome.error is None
+    rows = pq.read_table(outcome.part.output)
+    assert rows["p_value"].null_count == len(rows) == 5
+    assert rows["score"].null_count == 0
+
+
 def test_strict_jobs_refuse_a_part_with_a_bad_record(client, place, mutag, tmp_path):
     part = tmp_path / "part.jsonl"
     write_json_lines(mutag[:5].without_labels(), part)

@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from graphglass import GLASS, GraphGlass, ReferenceDetector
+from graphglass.detector.model_card import model_card, model_facts
 from graphglass.errors import EncoderError, GraphError, InputError, NotFittedError, ParameterError, SchemaError
 from graphglass.graphs.canonical import canonical_graph_set
 from graphglass.graphs.concatenation import concatenate
@@ -158,6 +159,12 @@ def test_a_few_normal_graphs_of_another_domain_bring_no_p_values_back(fitted, no
     for asked in (few.p_values, few.predict, few.select):
         with pytest.raises(InputError, match=r"zero-shot transfer.*with_references"):
             asked(others[2:])
+    assert few.explain(others[2]).p_value is None
+    assert "p-value" not in few.explain(others[2]).headline
+    facts = model_facts(few)
+    assert facts["zero-shot"] == "a ranking alone"
+    assert not facts.keys() & {"threshold", "smallest p-value"}
+    assert "| level |" not in model_card(few)
     assert few.with_references(others[:6]).p_values(others[6:]).min() > 0.1
 
 

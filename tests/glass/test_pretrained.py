@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from graphglass import GLASS, load_dataset
+from graphglass import GLASS, GraphGlass, load_dataset
 from graphglass.cli.app import app
 from graphglass.errors import ArtifactError, InputError, ParameterError
 from graphglass.glass import pretrained
@@ -140,11 +140,29 @@ def test_the_command_takes_one(tmp_path):
     done = fit("--method", "glass", "--pretrained", "social")
     assert done.exit_code == 0, done.output
     assert GLASS.load(tmp_path / "model").weights == "social"
-    asked = ["score", str(tmp_path / "model"), str(tmp_path / "paths.jsonl"), "--domain", "protein", "--quiet"]
-    zero_shot = CliRunner().invoke(app, [*asked, "--zero-shot"])
-    assert zero_shot.exit_code == 0, zero_shot.output
-    assert "with --zero-shot" in str(CliRunner().invoke(app, asked).exception)
+    assert "trains nothing" in str(fit("--force", "--method", "glass", "--pretrained", "mol", "--seed", "3").exception)
     assert "trains nothing" in str(
         fit("--force", "--method", "glass", "--pretrained", "mol", "--epochs", "3").exception
     )
     assert "--pretrained is for --method glass" in str(fit("--force", "--pretrained", "mol").exception)
+
+
+def test_the_command_names_the_domain_of_zero_shot_queries(molecules, tmp_path):
+    """The scorer by domains shows it: the text encoder of these weights reads no domain."""
+    GLASS.pretrained("mol", scorer="domain").fit(molecules[:20]).save(tmp_path / "model")
+    lines = [json.dumps({"id": str(n), "nodes": n, "edges": [[i, i + 1] for i in range(n - 1)]}) for n in range(3, 9)]
+    (tmp_path / "paths.jsonl").write_text("\n".join(lines))
+
+    def score(*options):
+        asked = ["score", str(tmp_path / "model"), str(tmp_path / "paths.jsonl"), "--quiet", *options]
+        return CliRunner().invoke(app, asked)
+
+    first, second = (tmp_path / name for name in ("mol.csv", "protein.csv"))
+    assert score("--zero-shot", "-o", str(first)).exit_code == 0
+    assert score("--zero-shot", "--domain", "protein", "-o", str(second)).exit_code == 0
+    assert first.read_text() != second.read_text()
+    for options in (("--domain", "protein"), ("--domain", "protein", "--cluster", "local", "-o", str(tmp_path / "c"))):
+        assert "with --zero-shot" in str(score(*options).exception)
+    GraphGlass().fit(molecules[:20]).save(tmp_path / "plain")
+    plain = ["score", str(tmp_path / "plain"), str(tmp_path / "paths.jsonl"), "--zero-shot", "--domain", "protein"]
+    assert "models of GLASS" in str(CliRunner().invoke(app, plain).exception)

@@ -120,6 +120,16 @@ def test_false_discovery_control_flags_less_and_says_when_nothing_can_be_flagged
     assert not any(row["flagged"] for row in rows[found.index(silent[0]) :])
 
 
+def test_a_model_for_another_domain_ranks_a_stream_and_flags_nothing(model, ring, tmp_path):
+    ReferenceDetector.load(model).for_any_domain().save(tmp_path / "moved")
+    found, _ = _watch(tmp_path / "moved", [ring(60, "large")])
+    assert found[0]["score"] > 0
+    assert found[0]["p_value"] is found[0]["flagged"] is None
+    for option in (("--fdr", "0.1"), ("--from-references",)):
+        refused = CliRunner().invoke(app, ["watch", str(tmp_path / "moved"), *option], input="")
+        assert "needs p-values" in str(refused.exception)
+
+
 def test_the_end_of_an_overlong_line_is_no_record():
     content = b"x" * 25 + b'{"id":1}\n' + b"next\n"
     lines = [line for some in stream_lines(io.BytesIO(content), 10) for line in some]

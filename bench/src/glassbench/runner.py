@@ -183,7 +183,8 @@ def _finished(results: Results, method: str, settings: dict[str, object], code: 
     records = results.records(method)
     path = f"{results.folder}/{method}.jsonl"
     for record in records:
-        if named_choices(record["configuration"]) != (expected := _without_cell(record["cell"], settings)):
+        expected = named_choices(_without_cell(record["cell"], settings))
+        if named_choices(record["configuration"]) != expected:
             raise BenchError(
                 f"{path} was made with {record['configuration']}, this run has {expected}. "
                 "Use another folder, or delete the file to run the method again."

@@ -60,7 +60,8 @@ def score(
         bool, typer.Option("--zero-shot", help="Queries of another domain: a ranking without p-values.")
     ] = False,
     domain: Annotated[
-        str | None, typer.Option(help="With --zero-shot, of a GLASS model: the queries' domain, for their prompts.")
+        str | None,
+        typer.Option(help="With --zero-shot and GLASS: the queries' domain, for their prompts."),
     ] = None,
     label_column: LABEL_COLUMN = None,
     normal: NORMAL = None,
@@ -90,6 +91,8 @@ def score(
     summary = Path(model) if by_summary_alone else summary
     if source_prior and summary is None:
         raise InputError("--source-prior is for a private summary: name one with --summary, or leave it out.")
+    if domain is not None and not zero_shot:
+        raise InputError("--domain names the domain of queries from another one: give it with --zero-shot.")
     chosen = [name for name, given in (("--references", references), ("--summary", summary)) if given is not None]
     if cluster is not None:
         if chosen or zero_shot or report or keep or label_column or normal or output is None:
@@ -103,8 +106,6 @@ def score(
         score_on_cluster(cluster, workers, model, queries, output, strict=reading.strict, progress=not quiet)
         return
     path = only_file(queries)
-    if domain is not None and not zero_shot:
-        raise InputError("--domain names the domain of queries from another one: give it with --zero-shot.")
     if len(chosen) + zero_shot > 1 or (summary is not None and report is not None):
         raise InputError("Use one of --references, --summary and --zero-shot; --report does not work with --summary.")
     reading.refuse_nodes_with("--references", references)
@@ -117,9 +118,11 @@ def score(
         if references is not None:
             detector = detector.with_references(reading.read(references))
         elif zero_shot:
-            detector = detector.for_any_domain()
             if domain is not None:
+                if "domain" not in detector.get_params():
+                    raise InputError("--domain is for models of GLASS. Leave it out: GraphGlass reads no prompts.")
                 detector.set_params(domain=domain)
+            detector = detector.for_any_domain()
     read = reading.report(
         path, keep=keep, label_column=label_column, detector=None if zero_shot or references else detector
     )

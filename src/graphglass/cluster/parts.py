@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphglass.detector.reference_detector import ReferenceDetector
 from graphglass.errors import GlassError, InputError
@@ -20,6 +20,8 @@ from graphglass.graphs.reading import input_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from graphglass.detector.scored_graphs import ScoredGraphs
 
 SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
 # Graphs scored at a time inside a part: bounds a worker's memory whatever the size of its parts.
@@ -114,9 +116,13 @@ def _scored_rows(detector: ReferenceDetector, graphs: GraphSet) -> pa.Table:
         "id": pa.string(), "score": pa.float64(), "p_value": pa.float64(), "reference": pa.bool_(),
         "error": pa.string(),
     })  # fmt: skip
+
+    def p_values(table: ScoredGraphs) -> Any:
+        return pa.nulls(len(table), pa.float64()) if table.p_values is None else table.p_values
+
     tables = [detector.score_table(graphs[i : i + CHUNK]) for i in range(0, len(graphs), CHUNK)]
     rows = [
-        pa.table([list(t.ids), t.scores, t.p_values, t.reference, pa.nulls(len(t), pa.string())], schema=schema)
+        pa.table([list(t.ids), t.scores, p_values(t), t.reference, pa.nulls(len(t), pa.string())], schema=schema)
         for t in tables
     ]
     lost = [{"id": reject.id, "error": reject.reason} for reject in graphs.rejected]

@@ -56,7 +56,9 @@ class Explanation:
     Attributes
     ----------
     id : str
-    score, p_value : float
+    score : float
+    p_value : float or None
+        None in zero-shot transfer.
     neighbours : tuple of Neighbour
         Nearest first.
     resembles : tuple of Neighbour
@@ -88,7 +90,7 @@ class Explanation:
 
     id: str
     score: float
-    p_value: float
+    p_value: float | None
     neighbours: tuple[Neighbour, ...]
     resembles: tuple[Neighbour, ...]
     contributions: Mapping[str, float]
@@ -120,8 +122,8 @@ class Explanation:
     @property
     def headline(self) -> str:
         """Score and p-value in words."""
-        among = ", a reference among the others" if self.reference else ""
-        return f"score {self.score:.4f}, p-value {self.p_value:.4f}{among}"
+        chance = "" if self.p_value is None else f", p-value {self.p_value:.4f}"
+        return f"score {self.score:.4f}{chance}{', a reference among the others' if self.reference else ''}"
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -234,7 +236,7 @@ def explain_one(
     return Explanation(
         id=query.graphs.ids[0],
         score=score,
-        p_value=float(p_values(scores, scorer.reference_scores)[0]),
+        p_value=None if scorer.zero_shot else float(p_values(scores, scorer.reference_scores)[0]),
         neighbours=found[:neighbours],
         resembles=resembles[:neighbours],
         contributions=contributions,

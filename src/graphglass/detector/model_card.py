@@ -34,12 +34,13 @@ MEANINGS = {
     "reading": "how the references were read; queries are read in the same way",
     "repeats": "once: equal references count as one graph; keep: each is an observation",
     "threshold": "`predict` flags scores above it; the share `contamination` of the references lies above it",
+    "zero-shot": "the references are of another domain than the queries: no p-values and no flags",
     "smallest p-value": "1 / (references with a leave-one-out score + 1): no graph can have a lower one",
     "scorer": "how the paper's codes are weighted",
     "domain": "named in the prompts",
     "text encoder": "reads the descriptions of graphs",
     "slices": "prefix sizes of the codes",
-    "made from": "graphs the encoders depend on: those of training, and references whose labels decide columns",
+    "made from": "training graphs, and references whose node labels define input columns",
     "epochs": "passes over those graphs; the last one is used",
     "final loss": "alignment with the text anchors, lower is closer; it does not measure detection",
     "encoder fingerprint": "two models with the same one give comparable codes",
@@ -64,9 +65,15 @@ def model_facts(detector: ReferenceDetector) -> dict[str, object]:
         "nodes per graph": f"{int(np.median(graphs.sizes))}, at most {graphs.sizes.max()}",
         "reference nodes": graphs.node_count,
         "reference edges": graphs.edge_count,
+        **({"zero-shot": "a ranking alone"} if scorer.zero_shot else _calibrated(detector)),
+        **detector.method_facts(),
+    }
+
+
+def _calibrated(detector: ReferenceDetector) -> dict[str, object]:
+    return {
         "threshold": round(detector.threshold_, 6),
         "smallest p-value": round(1 / (len(detector.references_) + 1), 6),
-        **detector.method_facts(),
     }
 
 
@@ -88,6 +95,8 @@ def model_card(detector: ReferenceDetector) -> str:
 
 def _calibration(detector: ReferenceDetector) -> list[str]:
     scores = detector.decision_scores_
+    if detector.scorer_.zero_shot:
+        return ["None: references of another domain give no p-values."]
     if len(scores) < 4:
         return ["Too few references for a check."]
     p_values = conformal_p_values(scores[::2], scores[1::2])

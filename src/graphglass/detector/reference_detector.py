@@ -331,8 +331,8 @@ class ReferenceDetector:
         """A detector with the same references that ranks graphs of any domain: zero-shot transfer.
 
         Labels and attributes mean something else in another domain: GraphGlass compares structure alone, GLASS does
-        with ``features="structure"``. There are no p-values and no flags, also once normal graphs of this domain were
-        added: references of another one do not show how much they differ.
+        with ``features="structure"``. Known anomalies are left out. There are no p-values and no flags, also once
+        normal graphs of this domain were added: references of another one do not show how much they differ.
         """
         self._fitted()
         self._refuse_if_indexed("Zero-shot transfer")
@@ -342,7 +342,10 @@ class ReferenceDetector:
         return moved
 
     def add_references(self, graphs: GraphsLike) -> Self:
-        """Add trusted normal graphs to the references (few-shot calibration)."""
+        """Add trusted normal graphs to the references (few-shot calibration).
+
+        A detector made by :meth:`for_any_domain` stays without p-values; :meth:`with_references` gives one with them.
+        """
         added = self._queries(graphs, self._fitted(), trusted=True)
         added = added.structure_only() if self.scorer_.structure_only else added
         self._refuse_if_indexed("Adding references")
@@ -427,7 +430,7 @@ class ReferenceDetector:
             ("references", f"{self.scorer_.reference_count:,}"),
             ("known anomalies", "0" if self.anomalies_ is None else f"{len(self.anomalies_)}"),
             ("channels", ", ".join(channel.name for channel in self.scorer_.channels)),
-            ("threshold", f"{self.threshold_:.4f}"),
+            ("threshold", "none, zero-shot" if self.scorer_.zero_shot else f"{self.threshold_:.4f}"),
         ]
         return f"<p>{self._name}</p>{html_table(('', ''), facts)}"
 

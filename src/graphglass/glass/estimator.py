@@ -189,13 +189,13 @@ class GLASS(ReferenceDetector):
         if found is not None and (checkpoint is not None or resume):
             raise InputError("Pretrained encoders are not trained: leave out checkpoint and resume.")
         opened = None if found is None else self._open_embedder(found)  # refuses another text encoder before it reads
-        domains = prepare(graphs, self.settings(), self.domain, progress=self.verbose)
+        settings = self.settings()
+        domains = prepare(graphs, settings, self.domain, progress=self.verbose)
         if found is not None and opened is not None:
             self._take_pretrained(found, opened, domains)
         else:
             self.fit_encoder(domains, checkpoint=checkpoint, resume=resume, trained=trained)
-        keep_features = self.settings().features == "kept"
-        references, several = references_from(self.embedder_, domains, keep_features=keep_features)
+        references, several = references_from(self.embedder_, domains, keep_features=settings.features == "kept")
         self._set_references(references, structure_only=several)
         return self
 
@@ -310,12 +310,12 @@ class GLASS(ReferenceDetector):
             return super()._queries(graphs, scorer, trusted=trusted)
         # Transfer: the prompts name the regime, and the public columns hold the features of every domain.
         queries = self._some(graphs, scorer)
-        queries = queries.without_labels() if self.settings().features == "kept" else scorer.accept(queries)
+        queries = queries.without_labels() if self.features == "kept" else scorer.accept(queries)
         embedder = self.embedder_.for_any_domain().for_transfer(self.domain, trusted=trusted)
         return embedder.embed(queries, progress=self.verbose)
 
     def _transferred(self, graphs: GraphSet) -> GraphSet:
-        return graphs if self.settings().features == "kept" else graphs.structure_only()
+        return graphs if self.features == "kept" else graphs.structure_only()
 
     def _with_the_same_settings(self, references: GraphSet | None) -> Self:
         moved = super()._with_the_same_settings(references)

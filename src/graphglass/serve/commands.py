@@ -99,6 +99,8 @@ def watch(
     for option, asked in (("--from-references", from_references), ("--fdr", fdr is not None)):
         if asked and service.detector is None:
             raise InputError(f"{option} needs a model with references; this one holds a private summary.")
+        if asked and service.smallest_p_value is None:
+            raise InputError(f"{option} needs p-values, and this model gives none: it ranks graphs of another domain.")
     past = service.detector.decision_scores_.tolist() if from_references and service.detector is not None else []
     drift = DriftMartingale(alarm, past=past)
     scorer = StreamScorer(service, alpha=alpha, drift=drift, fdr=None if fdr is None else OnlineFDR(fdr))

@@ -91,7 +91,7 @@ class Scored(BaseModel):
     )
     score: float
     rank: int
-    p_value: float | None = Field(default=None, description="Absent where a private summary is served.")
+    p_value: float | None = Field(default=None, description="Absent for a private summary or a zero-shot model.")
     flagged: bool | None = None
     reference: bool = Field(default=False, description="Equals a reference, whose leave-one-out score it has.")
     known: bool = Field(default=False, description="Equals a known anomaly.")

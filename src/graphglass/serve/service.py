@@ -96,8 +96,10 @@ class Service:
 
     @property
     def smallest_p_value(self) -> float | None:
-        """The p-value of a graph that scores above all references."""
-        return None if self.detector is None else 1 / (len(self.detector.references_) + 1)
+        """The p-value of a graph that scores above all references; None where there are no p-values."""
+        if self.detector is None or self.detector.scorer_.zero_shot:
+            return None
+        return 1 / (len(self.detector.references_) + 1)
 
     def first_reason(self, graph: GraphSet) -> str | None:
         """The strongest cause of one score in words; None where nothing measured is unusual."""

@@ -109,7 +109,7 @@ class StreamScorer:
         """One row per line in order of arrival, blank lines aside, and a row after each graph that completes a drift.
 
         A graph gives id, score, p_value, flagged and, if flagged, the first reason; p_value and flagged are None where
-        a summary is served. A line that cannot be read gives its id and the error.
+        a summary or a zero-shot model is served. A line that cannot be read gives its id and the error.
         """
         items: list[Mapping[str, Any]] = []
         places: list[int] = []  # of the items among the lines

