@@ -328,13 +328,13 @@ def shown(folder: Path, records: list[Record]) -> str:
     columns = [
         i for i in range(len(table.head) - 3) if any(row.entries[i] is not None for row in rows if not row.quoted)
     ]
+    shared = [i for i in columns if all(row.entries[i] is not None for row in rows)]
     lines = []
     for row in rows:
-        values = [row.entries[i] for i in columns]
-        whole = all(values)
-        mean = f"{sum(value.mean for value in values) / len(values):.1f}" if whole else "–"
-        lines.append([row.name, *(value.text() if value else "–" for value in values), mean])
-    return "\n".join(markdown(["row", *(table.head[i + 1] for i in columns), "mean"], lines, "---"))
+        values, whole = [row.entries[i] for i in columns], average(row.entries[i] for i in shared)
+        lines.append([row.name, *(value.text() if value else "–" for value in values), f"{whole.mean:.1f}"])
+    last = "mean" if shared == columns else f"mean of the {len(shared)} that all rows have"
+    return "\n".join(markdown(["row", *(table.head[i + 1] for i in columns), last], lines, "---"))
 
 
 if __name__ == "__main__":
