@@ -180,9 +180,7 @@ def test_what_the_page_says_of_the_adopted_detail_and_of_training_holds() -> Non
         assert f"{told(start[name])} on {shown}" in page
     for name in ("PROTEINS", "ENZYMES"):
         assert f"{name} ({told(plain[name])} and {told(plain_flip[name])})" in page
-    assert (
-        f"D&D ({told(plain['DD'])}) and, in the other direction, DHFR ({told(plain_flip['DHFR'])}) lose most" in page
-    )
+    assert f"D&D ({told(plain['DD'])}) and, in the other direction, DHFR ({told(plain_flip['DHFR'])}) lose most" in page
     assert min(plain, key=lambda name: plain[name]) == "DD"
     assert min(plain_flip, key=lambda name: plain_flip[name]) == "DHFR"
 
