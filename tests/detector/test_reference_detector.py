@@ -326,3 +326,13 @@ def test_attributes_are_matched_by_name(normals):
     np.testing.assert_array_equal(detector.decision_function(named[20:25]), detector.decision_function(swapped[20:25]))
     with pytest.raises(SchemaError, match="amount, age"):
         detector.decision_function(replace(named[20:25], attribute_names=("amount", "height")))
+
+
+def test_a_report_without_p_values_has_no_column_for_them(fitted, queries, tmp_path):
+    page = tmp_path / "report.html"
+    for detector, columns in ((fitted, 1), (fitted.for_any_domain(), 0)):
+        detector.report(page, queries[:3], explained=1)
+        written = page.read_text()
+        assert written.count('<th scope="col" class="p_value">') == columns
+        assert written.count('<th scope="col" class="flagged">') == columns
+        assert ">nan<" not in written

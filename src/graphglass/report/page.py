@@ -146,6 +146,7 @@ def _rejected(table: ScoredGraphs) -> str:
 def _ranking(table: ScoredGraphs, told: Mapping[int, Explanation]) -> str:
     graphs, scores, flagged, order = table.graphs, table.scores, table.flagged, table.order
     p_values = np.full(len(table), np.nan) if table.p_values is None else table.p_values
+    absent = ("p_value", "flagged") if table.p_values is None else ()
     rows = []
     names = free_names(graphs.columns, {name for head in _HEADS for name in head})
     heads = (*_HEADS, *(("own", escape(defused(name))) for name in names))
@@ -166,9 +167,9 @@ def _ranking(table: ScoredGraphs, told: Mapping[int, Explanation]) -> str:
         )
         for (kind, _), (value, text) in zip(heads, cells, strict=True):
             sorted_by = "" if value is None else f' data-value="{value}"'
-            rows.append(f'<td class="{kind}"{sorted_by}>{text}</td>')
+            rows.append("" if kind in absent else f'<td class="{kind}"{sorted_by}>{text}</td>')
         rows.append("</tr>")
-    titles = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in heads)
+    titles = "".join(f'<th scope="col" class="{kind}">{name}</th>' for kind, name in heads if kind not in absent)
     rest = f"<p>{len(order) - _MOST_ROWS} more are not shown.</p>" if len(order) > _MOST_ROWS else ""
     if len(names) > _PRINTED:
         rest += f'<p class="paper">Of your {len(names)} columns the first {_PRINTED} are printed.</p>'
